@@ -1,0 +1,28 @@
+"""The probabilistic model: schedule, masking, routing, objective, reverse process. It knows no neural network."""
+
+from redisc.diffusion.masking import MASKED, mask_labels
+from redisc.diffusion.objective import Objective, node_weights, weighted_cross_entropy
+from redisc.diffusion.pruning import prune_sample
+from redisc.diffusion.routing import ConfidentFirst, LabelledFirst, Routing, Uniform, get_routing
+from redisc.diffusion.sampler import Denoise, Reveal, ReverseProcess, State
+from redisc.diffusion.schedule import Schedule, get_schedule
+
+__all__ = [
+    "MASKED",
+    "ConfidentFirst",
+    "Denoise",
+    "LabelledFirst",
+    "Objective",
+    "Reveal",
+    "ReverseProcess",
+    "Routing",
+    "Schedule",
+    "State",
+    "Uniform",
+    "get_routing",
+    "get_schedule",
+    "mask_labels",
+    "node_weights",
+    "prune_sample",
+    "weighted_cross_entropy",
+]

@@ -1,0 +1,52 @@
+"""Settings of the variational EM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from redisc.diffusion.objective import Objective
+from redisc.errors import ConfigError
+
+Priority = Literal["validation", "train-cv", "none"]
+
+
+@dataclass(frozen=True)
+class EMConfig:
+    """How Algorithm 1 is run; the defaults are the estimator's own."""
+
+    iterations: int = 3000  # M-step updates at the most
+    masks: int = 8  # B, masked states an update
+    antithetic: bool = True  # draw steps in pairs t, T+1-t
+    objective: Objective = "paper"  # weights of the cross-entropy
+    learning_rate: float = 0.01  # Adam
+    weight_decay: float = 1e-3  # coupled, as in the paper
+    e_step_every: int = 50  # updates between two E-steps
+    e_step_samples: int = 3  # samples pushed by an E-step
+    e_step_routing: str = "labelled-first"  # how an E-step routes
+    e_step_temperature: float = 0.3  # of the denoiser's distribution in an E-step
+    warm_iterations: int = 0  # updates before the first E-step
+    queue_size: int = 100  # S
+    queue_temperature: float = 0.1  # tau
+    priority: Priority = "validation"  # what a cached sample's chance follows
+    folds: int = 5  # of the training labels, for priority="train-cv"
+    evaluate_every: int = 50  # updates between two looks at the validation metric
+    patience: int = 20  # looks without a gain before stopping
+    evaluation_temperature: float = 0.02  # of the chain that is evaluated
+    mean_field_epochs: int = 500  # of the warm start at the most
+    mean_field_patience: int = 100  # epochs without a gain before the warm start stops
+    mean_field_learning_rate: float = 0.01  # Adam
+    mean_field_weight_decay: float = 5e-4  # coupled
+    mean_field_temperature: float = 0.5  # of the samples that fill the queue
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "masks", "e_step_every", "e_step_samples", "queue_size", "evaluate_every"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)}: it must be at least 1")
+        for name in ("queue_temperature", "learning_rate", "mean_field_learning_rate"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"{name}={getattr(self, name)}: it must be above 0")
+        if self.priority not in ("validation", "train-cv", "none"):
+            raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
+        if self.folds < 2:
+            raise ConfigError(f"folds={self.folds}: train-cv needs at least 2")

@@ -1,0 +1,112 @@
+"""The E-step: infer pseudo-labels by labelled-first sampling (Section 3.3 of the paper)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from redisc.diffusion import MASKED, ReverseProcess, Schedule, State, get_routing
+from redisc.em.config import EMConfig
+from redisc.em.problem import Problem
+from redisc.engine import FullGraphEngine
+from redisc.nn import Denoiser
+from redisc.seeds import derive_seed
+
+
+class RevealedProbabilities:
+    """Observer that keeps the denoiser's own probabilities of each node at the moment it was revealed.
+
+    Known nodes have their label for certain. `mean` averages over the chains seen so far: `(N, C)`.
+    """
+
+    def __init__(self, known: Tensor, num_classes: int) -> None:
+        self._known = known
+        self._total = torch.zeros(len(known), num_classes, dtype=torch.float64, device=known.device)
+        self._seen = torch.zeros(len(known), dtype=torch.float64, device=known.device)
+
+    def __call__(self, state: State) -> State:
+        """Record what the last step revealed."""
+        if state.revealed is not None:
+            node, logits = state.revealed.node, state.revealed.logits
+            self._total.index_add_(0, node, logits.double().softmax(1))
+            self._seen.index_add_(0, node, torch.ones_like(node, dtype=torch.float64))
+        return state
+
+    def mean(self) -> Tensor:
+        """Return mean probabilities `(N, C)`."""
+        mean = self._total / self._seen.clamp_min(1)[:, None]
+        labelled = self._known != MASKED
+        mean[labelled] = 0
+        mean[labelled, self._known[labelled]] = 1
+        return mean
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """Samples `labels (n, N)`, and the mean over them of the probabilities at reveal `(N, C)`."""
+
+    labels: Tensor
+    probabilities: Tensor
+
+
+def draw_samples(process: ReverseProcess, chains: Tensor, num_classes: int, group: int = 8) -> Sampled:
+    """Run chains in groups of `group`, which bounds memory and changes no sample."""
+    observer = RevealedProbabilities(process.known, num_classes)
+    labels = [process.run(part, observer) for part in chains.split(group)]
+    return Sampled(torch.cat(labels), observer.mean())
+
+
+class EStep:
+    """Draws samples from the current model and gives each its priority."""
+
+    def __init__(
+        self, problem: Problem, engine: FullGraphEngine, schedule: Schedule, config: EMConfig, seed: int
+    ) -> None:
+        self.problem, self.engine, self.schedule, self.config = problem, engine, schedule, config
+        self._seed = derive_seed(seed, "e-step")
+        self._fold_of = self._assign_folds(np.random.default_rng(derive_seed(seed, "folds")))
+
+    def __call__(self, denoiser: Denoiser, round_: int) -> list[tuple[Tensor, float | None]]:
+        """Return `e_step_samples` samples `(N,)`, known labels in place, each with its priority."""
+        held_out = self._held_out(round_)
+        known = torch.where(held_out, MASKED, self.problem.known)
+        process = ReverseProcess(
+            self.engine.denoise(denoiser),
+            self.schedule,
+            get_routing(self.config.e_step_routing),
+            known,
+            derive_seed(self._seed, round_),
+            self.config.e_step_temperature,
+        )
+        return [self._scored(process, chain, held_out) for chain in range(self.config.e_step_samples)]
+
+    def _scored(self, process: ReverseProcess, chain: int, held_out: Tensor) -> tuple[Tensor, float | None]:
+        sampled = draw_samples(process, torch.tensor([chain]), self.problem.num_classes)
+        labels = sampled.labels[0]
+        priority = self._priority(labels, sampled.probabilities, held_out)
+        known = self.problem.known
+        return torch.where(known != MASKED, known, labels), priority
+
+    def _priority(self, labels: Tensor, probabilities: Tensor, held_out: Tensor) -> float | None:
+        if self.config.priority == "validation":
+            return self.problem.validation.score(labels, probabilities)
+        if self.config.priority == "train-cv":
+            return float((labels == self.problem.known)[held_out].double().mean())
+        return None
+
+    def _assign_folds(self, generator: np.random.Generator) -> Tensor:
+        """Give each labelled node a fold at random, -1 to the others."""
+        labelled = (self.problem.known != MASKED).nonzero().squeeze(1)
+        fold = torch.full_like(self.problem.known, -1)
+        order = torch.from_numpy(generator.permutation(len(labelled))).to(fold.device)
+        fold[labelled] = order % self.config.folds
+        return fold
+
+    def _held_out(self, round_: int) -> Tensor:
+        """Known nodes whose labels this round hides from its own chains: one fold for train-cv, else none."""
+        if self.config.priority != "train-cv":
+            return torch.zeros_like(self._fold_of, dtype=torch.bool)
+        return self._fold_of == round_ % self.config.folds

@@ -1,0 +1,74 @@
+"""The M-step: one update of the denoiser on cached samples (Section 3.2 of the paper)."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from redisc.diffusion import MASKED, Schedule, mask_labels, node_weights, weighted_cross_entropy
+from redisc.em.config import EMConfig
+from redisc.em.problem import Problem
+from redisc.em.replay import PriorityQueue
+from redisc.engine import FullGraphEngine
+from redisc.kernels.counter_random import Stream, uniform
+from redisc.kernels.dropout import Dropout
+from redisc.nn import Denoiser
+from redisc.seeds import derive_seed, numpy_generator
+
+
+class MStep:
+    """Draws Y(0) from the queue, masks it at B steps, and takes one Adam step on the objective (Eq. 12)."""
+
+    def __init__(
+        self,
+        denoiser: Denoiser,
+        problem: Problem,
+        engine: FullGraphEngine,
+        schedule: Schedule,
+        config: EMConfig,
+        seed: int,
+    ) -> None:
+        self.denoiser, self.problem, self.engine = denoiser, problem, engine
+        self.schedule, self.config = schedule, config
+        self._generator = numpy_generator(seed, "m-step")
+        self._dropout = Dropout(numpy_generator(seed, "dropout"))
+        self._mask_seed = derive_seed(seed, "mask")
+        self._optimiser = torch.optim.Adam(
+            denoiser.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        )
+        self._count = 0
+
+    def __call__(self, queue: PriorityQueue) -> float:
+        """Update the denoiser once and return the loss."""
+        self._count += 1
+        clean = queue.draw(self.config.masks, self._generator).to(self.problem.known.device)
+        self._optimiser.zero_grad()
+        loss = self.loss(clean, self._draw_steps())
+        loss.backward()
+        self._optimiser.step()
+        return float(loss.detach())
+
+    def loss(self, clean: Tensor, t: Tensor) -> Tensor:
+        """Mean objective over B masked states of `clean (B, N)` at steps `t (B,)`."""
+        noisy = self._mask(clean, t)
+        logits = self.engine.noisy_logits(self.denoiser, noisy, t, self._dropout)
+        labelled = self.problem.known != MASKED
+        weights = node_weights(self.config.objective, self.schedule, t, noisy, labelled)
+        return weighted_cross_entropy(logits, clean, weights, self.problem.class_weight)
+
+    def _mask(self, clean: Tensor, t: Tensor) -> Tensor:
+        copies, nodes = torch.arange(len(t)), torch.arange(clean.shape[1])
+        uniforms = uniform(self._mask_seed, Stream.MASK, copies[:, None], self._count, nodes[None])
+        alpha = self.schedule.alpha[t]
+        alpha = alpha if alpha.dim() == 2 else alpha[:, None]
+        return mask_labels(clean, alpha.to(clean.device), uniforms.to(clean.device))
+
+    def _draw_steps(self) -> Tensor:
+        """Draw t uniformly from 1..T, in pairs (t, T+1-t) where asked: each pair averages early and late steps."""
+        T, B = self.schedule.steps, self.config.masks
+        if not self.config.antithetic:
+            return torch.from_numpy(self._generator.integers(1, T + 1, size=B)).to(self.problem.known.device)
+        half = self._generator.integers(1, T + 1, size=(B + 1) // 2)
+        t = np.concatenate([half, T + 1 - half])[:B]
+        return torch.from_numpy(t).to(self.problem.known.device)

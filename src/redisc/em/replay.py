@@ -1,0 +1,47 @@
+"""The priority queue of pseudo-label samples (Section 3.3.2 of the paper)."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+class PriorityQueue:
+    """Keeps the S newest samples; each is drawn with probability softmax(priority / tau).
+
+    softmax(p / tau) is the authors' reading of "proportional to its priority with a temperature". Without
+    priorities every sample has the same one, and the draw is uniform. Labels are kept in the smallest integer type.
+    """
+
+    def __init__(self, size: int, temperature: float, num_classes: int) -> None:
+        self.temperature = temperature
+        self._dtype = torch.uint8 if num_classes <= 256 else torch.int32
+        self._samples: deque[Tensor] = deque(maxlen=size)
+        self._priorities: deque[float] = deque(maxlen=size)
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def push(self, labels: Tensor, priority: float | None) -> None:
+        """Add one sample `(N,)`; the oldest leaves when the queue is full.
+
+        A sample without a priority counts as the mean of those that have one.
+        """
+        self._samples.append(labels.to(self._dtype))
+        self._priorities.append(float("nan") if priority is None else priority)
+
+    def probabilities(self) -> np.ndarray:
+        """Chance of each cached sample, oldest first."""
+        priority = np.asarray(self._priorities)
+        given = ~np.isnan(priority)
+        priority = np.where(given, priority, priority[given].mean() if given.any() else 0.0)
+        heat = np.exp((priority - priority.max()) / self.temperature)
+        return heat / heat.sum()
+
+    def draw(self, n: int, generator: np.random.Generator) -> Tensor:
+        """Draw `n` samples with replacement: `(n, N)`."""
+        chosen = generator.choice(len(self), size=n, p=self.probabilities())
+        return torch.stack([self._samples[k] for k in chosen]).long()

@@ -1,0 +1,57 @@
+"""Raw features as the networks take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from redisc.errors import ConfigError
+from redisc.kernels.sparse import SparseMatrix
+from redisc.nn import Features
+
+_SPARSE_BELOW = 0.1
+
+
+@dataclass(frozen=True)
+class FeatureScaling:
+    """How features are scaled: "none", "row" (each node's features sum to 1) or "standard" (columns, dense only).
+
+    The columns' mean and deviation are those of the graph that was fitted; other graphs are scaled by them too.
+    """
+
+    kind: str = "none"
+    mean: np.ndarray | None = None
+    deviation: np.ndarray | None = None
+
+    @classmethod
+    def fit(cls, kind: str, x: Any) -> FeatureScaling:
+        """Measure what the scaling needs on features `x (N, F)`."""
+        if kind not in ("none", "row", "standard"):
+            raise ConfigError(f"unknown feature_scaling {kind!r}; choose none, row or standard")
+        if kind != "standard":
+            return cls(kind)
+        if sp.issparse(x):
+            raise ConfigError("feature_scaling='standard' would fill sparse features; use 'row' or 'none'")
+        dense = np.asarray(x, dtype=np.float64)
+        deviation = dense.std(axis=0)
+        return cls(kind, dense.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
+
+    def apply(self, x: Any, dtype: torch.dtype = torch.float32, device: str | torch.device = "cpu") -> Features:
+        """Scale features and put them on the device; those that are mostly zeros become sparse."""
+        if sp.issparse(x) or (self.kind != "standard" and np.count_nonzero(x) < _SPARSE_BELOW * x.size):
+            return SparseMatrix(self._scale_rows(sp.csr_array(x, dtype=np.float64)), dtype, device)
+        dense = np.asarray(x, dtype=np.float64)
+        if self.mean is not None and self.deviation is not None:
+            dense = (dense - self.mean) / self.deviation
+        return torch.from_numpy(np.asarray(self._scale_rows(dense))).to(device, dtype).unsqueeze(1)
+
+    def _scale_rows(self, x: Any) -> Any:
+        if self.kind != "row":
+            return x
+        total = np.asarray(abs(x).sum(axis=1)).ravel()
+        scale = 1 / np.where(total > 0, total, 1)
+        return sp.diags_array(scale) @ x if sp.issparse(x) else x * scale[:, None]

@@ -1,0 +1,74 @@
+"""The reference Block: every node is source and target, for one or many label states at once."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from redisc.diffusion.masking import MASKED
+from redisc.engine.topology import Topology
+from redisc.kernels.edge_softmax import edge_softmax, weighted_aggregate
+from redisc.nn.block import Block, Weighting
+
+
+class FullBlock(Block):
+    """The whole graph with label states `labels (copies, N)`; None where no layer asks for labels."""
+
+    def __init__(self, topology: Topology, labels: Tensor | None = None) -> None:
+        self.topology, self.labels = topology, labels
+        self._counts: dict[Weighting, Tensor] = {}
+
+    def own(self, h: Tensor) -> Tensor:
+        """Return `h`: every source is a target."""
+        return h
+
+    def lookup(self, table: Tensor) -> Tensor:
+        """Read the table at each node's label, `(N, copies, d)`."""
+        place = self._label_places(table.shape[1])
+        if len(table) > 1:
+            place = place + torch.arange(len(table), device=place.device) * table.shape[1]
+        return F.embedding(place, table.flatten(0, 1))
+
+    def lookup_own(self, table: Tensor) -> Tensor:
+        """Do the same: every source is a target."""
+        return self.lookup(table)
+
+    def propagate(self, z: Tensor, weighting: Weighting) -> Tensor:
+        """Multiply by the propagation matrix: all copies in one product of width copies * d."""
+        return (self.topology.propagator(weighting) @ z.flatten(1)).view(z.shape)
+
+    def propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:
+        """Multiply label counts `(N, copies, C+1)` by the table."""
+        counts = self._label_counts(table.shape[1], weighting).to(table.dtype)
+        return counts @ table[0] if len(table) == 1 else torch.einsum("nbc,bcd->nbd", counts, table)
+
+    def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
+        """Return attention weights `(E, copies, heads)`."""
+        edges = self.topology.edges(self_loops)
+        scores = F.leaky_relu(source_scores[edges.source] + target_scores[edges.target], 0.2)
+        if edges.log_weight is not None:
+            scores = scores + edges.log_weight[:, None, None]
+        return edge_softmax(scores, edges.target, self.topology.num_nodes)
+
+    def aggregate(self, weights: Tensor, values: Tensor, self_loops: bool) -> Tensor:
+        """Sum values over edges, `(N, copies, heads, d)`."""
+        edges = self.topology.edges(self_loops)
+        return weighted_aggregate(weights, values, edges.source, edges.target, self.topology.num_nodes)
+
+    def edge_index(self) -> Tensor:
+        """Return all edges in both directions, without self-loops."""
+        edges = self.topology.edges(self_loops=False)
+        return torch.stack([edges.source, edges.target])
+
+    def _label_places(self, num_states: int) -> Tensor:
+        """Row of a table for each node, `(N, copies)`: its label, or the last row where it is masked."""
+        if self.labels is None:
+            raise ValueError("this Block holds no labels")
+        return torch.where(self.labels == MASKED, num_states - 1, self.labels).T
+
+    def _label_counts(self, num_states: int, weighting: Weighting) -> Tensor:
+        if weighting not in self._counts:
+            one_hot = F.one_hot(self._label_places(num_states), num_states).to(self.topology.dtype)
+            self._counts[weighting] = self.propagate(one_hot, weighting)
+        return self._counts[weighting]

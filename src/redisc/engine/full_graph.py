@@ -1,0 +1,45 @@
+"""The reference engine: one full pass over the graph for every question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from redisc.diffusion.sampler import Denoise
+from redisc.engine.full_block import FullBlock
+from redisc.engine.topology import Topology
+from redisc.kernels.dropout import Dropout
+from redisc.nn import Denoiser, Features, MeanField
+
+
+@dataclass(frozen=True)
+class FullGraphEngine:
+    """Answers for one graph: mean-field logits, logits of B masked states at once, and the sampler's denoiser."""
+
+    topology: Topology
+    features: Features
+
+    def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
+        """Return logits `(N, C)` of the mean-field GNN."""
+        return model([FullBlock(self.topology)] * model.depth, self.features, dropout)
+
+    def noisy_logits(self, denoiser: Denoiser, labels: Tensor, t: Tensor, dropout: Dropout | None = None) -> Tensor:
+        """Return logits `(N, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
+        block = FullBlock(self.topology, labels)
+        projected = denoiser.project(self.features, dropout)
+        return denoiser([block] * denoiser.depth, projected, t, dropout)
+
+    def denoise(self, denoiser: Denoiser) -> Denoise:
+        """Return the denoiser in the form that the sampler asks for; weights are read now, features multiplied once."""
+        with torch.no_grad():
+            projected = denoiser.project(self.features)
+
+        @torch.no_grad()
+        def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
+            block = FullBlock(self.topology, labels)
+            step = torch.tensor([t], device=labels.device)
+            return denoiser([block] * denoiser.depth, projected, step)[node, chain]
+
+        return denoise

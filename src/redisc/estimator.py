@@ -1,0 +1,376 @@
+"""ReDiSC, the object that users hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+
+from redisc import metrics
+from redisc.diffusion import MASKED, Schedule, get_schedule
+from redisc.em import Clock, EMConfig, Problem, Sampled, Trainer, Validation
+from redisc.engine import FullGraphEngine
+from redisc.errors import CheckpointError, ConfigError, NotFittedError
+from redisc.graph import Graph, as_mask
+from redisc.io.checkpoint import load_checkpoint, save_checkpoint
+from redisc.model import Blueprint, JointModel
+from redisc.nn import Architecture, ModuleMaker
+from redisc.progress import ProgressBar
+from redisc.seeds import SeedLike, resolve_seed
+from redisc.task import Task, as_graph, check_length, encode_labels, make_task
+
+Settings = TypeVar("Settings", Architecture, EMConfig)
+
+
+class ReDiSC(BaseEstimator):
+    """Completes the labels of a partially labelled graph jointly, by masked diffusion.
+
+    A mean-field GNN warms up a queue of label samples; then a denoiser is trained on them (M-step) and replaces
+    them by its own (E-step). Predictions are samples of the joint distribution that keep the known labels.
+
+    Args: backbone: "gcn", "gat", "sage", "gat_sep", or a function `make(in_width, out_width)` that builds a PyG
+    module. hidden: Width of the hidden layers. layers: K, the number of graph convolutions. heads: Attention heads
+    (GAT, GAT-sep); they share `hidden`. dropout: Dropout on hidden rows. input_dropout: Dropout on raw features.
+    residual: Add a linear map of each layer's input to its output. initial_residual: GCNII's share of the first
+    embedding in every layer; 0 leaves it out. normalisation: Row-wise normalisation after hidden layers: "none",
+    "layer", "rms" or "l2". head_layers: Row-wise layers after the convolutions. self_loop: Weight of self-loops in
+    GCN. time_aware: Gate the labels of every layer by time; False gives the paper's vanilla layers. gate: "vector"
+    (the paper's), "scalar" or "added"; see `redisc.nn.TimeGate`. feature_scaling: "none", "row" or "standard".
+    steps: T, the number of diffusion steps. schedule: "cosine", "authors-cosine", "linear", a function on [0, 1],
+    or a `Schedule`. iterations: M-step updates at the most. masks: B, masked label states an update. antithetic:
+    Draw steps in pairs t, T+1-t. objective: "paper", "unweighted" or "authors"; see
+    `redisc.diffusion.node_weights`. learning_rate: Adam's, for the denoiser. weight_decay: Adam's coupled decay,
+    for the denoiser. e_step_every: Updates between two E-steps. e_step_samples: Samples that an E-step pushes into
+    the queue. e_step_routing: "labelled-first", "uniform" or "confident-first". e_step_temperature: Of the labels
+    drawn in E-steps. warm_iterations: Updates before the first E-step. queue_size: S, samples kept.
+    queue_temperature: tau, of the queue's priorities. priority: "validation" (the paper's: uses validation labels
+    beyond selection), "train-cv" or "none". folds: Of the training labels, for "train-cv". evaluate_every: Updates
+    between two looks at the validation metric. patience: Looks without a gain before the fit stops.
+    evaluation_temperature: Of the chain that is validated and that `predict` returns. mean_field_epochs: Epochs of
+    the warm start at the most. mean_field_patience: Epochs without a gain before the warm start stops.
+    mean_field_learning_rate: Adam's, for the mean-field GNN. mean_field_weight_decay: Adam's coupled decay, for the
+    mean-field GNN. mean_field_temperature: Of the samples that first fill the queue. metric: "accuracy",
+    "balanced_accuracy" or "roc_auc", for stopping and priority. class_weight: None, "balanced", or a mapping from
+    class to weight. clamp: Labels that predictions are conditioned on: "train" or "train+val". dtype: "float32" or
+    "float64". device: A torch device. random_state: An integer makes the fit reproducible to the bit. verbose: Show
+    a progress bar and, at the end, what joint modelling gained.
+
+    Attributes:
+        classes_: Class values; the columns of `predict_proba`.
+        known_: Labels `(N,)` that predictions are conditioned on, -1 elsewhere.
+        history_: Curves and timings of the fit.
+        graph_: The graph that was fitted (absent after `load`).
+    """
+
+    def __init__(
+        self,
+        backbone: str | ModuleMaker = "gcn",
+        *,
+        hidden: int = 64,
+        layers: int = 2,
+        heads: int = 8,
+        dropout: float = 0.5,
+        input_dropout: float = 0.5,
+        residual: bool = False,
+        initial_residual: float = 0.0,
+        normalisation: str = "none",
+        head_layers: int = 0,
+        self_loop: float = 1.0,
+        time_aware: bool = True,
+        gate: str = "vector",
+        feature_scaling: str = "none",
+        steps: int = 80,
+        schedule: str | Callable[[float], float] | Schedule = "cosine",
+        iterations: int = 3000,
+        masks: int = 8,
+        antithetic: bool = True,
+        objective: str = "paper",
+        learning_rate: float = 0.01,
+        weight_decay: float = 1e-3,
+        e_step_every: int = 50,
+        e_step_samples: int = 3,
+        e_step_routing: str = "labelled-first",
+        e_step_temperature: float = 0.3,
+        warm_iterations: int = 200,
+        queue_size: int = 100,
+        queue_temperature: float = 0.1,
+        priority: str = "validation",
+        folds: int = 5,
+        evaluate_every: int = 50,
+        patience: int = 20,
+        evaluation_temperature: float = 0.02,
+        mean_field_epochs: int = 500,
+        mean_field_patience: int = 100,
+        mean_field_learning_rate: float = 0.01,
+        mean_field_weight_decay: float = 5e-4,
+        mean_field_temperature: float = 0.5,
+        metric: str = "accuracy",
+        class_weight: str | Mapping[Any, float] | None = None,
+        clamp: str = "train",
+        dtype: str = "float32",
+        device: str = "cpu",
+        random_state: SeedLike = None,
+        verbose: bool = False,
+    ) -> None:
+        self.backbone = backbone
+        self.hidden = hidden
+        self.layers = layers
+        self.heads = heads
+        self.dropout = dropout
+        self.input_dropout = input_dropout
+        self.residual = residual
+        self.initial_residual = initial_residual
+        self.normalisation = normalisation
+        self.head_layers = head_layers
+        self.self_loop = self_loop
+        self.time_aware = time_aware
+        self.gate = gate
+        self.feature_scaling = feature_scaling
+        self.steps = steps
+        self.schedule = schedule
+        self.iterations = iterations
+        self.masks = masks
+        self.antithetic = antithetic
+        self.objective = objective
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.e_step_every = e_step_every
+        self.e_step_samples = e_step_samples
+        self.e_step_routing = e_step_routing
+        self.e_step_temperature = e_step_temperature
+        self.warm_iterations = warm_iterations
+        self.queue_size = queue_size
+        self.queue_temperature = queue_temperature
+        self.priority = priority
+        self.folds = folds
+        self.evaluate_every = evaluate_every
+        self.patience = patience
+        self.evaluation_temperature = evaluation_temperature
+        self.mean_field_epochs = mean_field_epochs
+        self.mean_field_patience = mean_field_patience
+        self.mean_field_learning_rate = mean_field_learning_rate
+        self.mean_field_weight_decay = mean_field_weight_decay
+        self.mean_field_temperature = mean_field_temperature
+        self.metric = metric
+        self.class_weight = class_weight
+        self.clamp = clamp
+        self.dtype = dtype
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        graph: Any,
+        train_mask: Any = None,
+        val_mask: Any = None,
+        *,
+        split: int = 0,
+        max_time: float | None = None,
+    ) -> ReDiSC:
+        """Fit to a Graph or PyG `Data`, with masks or arrays of node numbers.
+
+        Without them the graph's own split number `split` is used, or all labelled nodes; without validation nodes a fifth
+        of the training nodes is held out.
+
+        `max_time` bounds the fit in seconds. An interrupt ends it early; the best weights so far are kept.
+        """
+        seed = resolve_seed(self.random_state)
+        self._check_settings()
+        task = make_task(graph, train_mask, val_mask, split, seed)
+        blueprint = self._blueprint()
+        model = JointModel.new(blueprint, task.graph, self.feature_scaling, task.classes, task.known(self.clamp), seed)
+        engine = model.engine(task.graph)
+        trainer = Trainer(
+            model.denoiser,
+            model.mean_field,
+            engine,
+            self._problem(task),
+            blueprint.schedule,
+            self._pick(EMConfig),
+            seed,
+        )
+        with ProgressBar(self.verbose, self.metric) as bar:
+            trainer.fit(Clock(max_time, bar.update if self.verbose else None))
+        self._model, self._engine, self.graph_ = model, engine, task.graph
+        self.classes_, self.history_ = task.classes, trainer.history.as_dict()
+        bar.conclude(self.verdict())
+        return self
+
+    def predict(self, graph: Any = None, labels: Any = None) -> np.ndarray:
+        """Return one joint assignment `(N,)` of class values: a nearly greedy chain, the same on every call.
+
+        `labels (N,)` with -1 for unknown replaces the known labels for this call. Another graph with the same
+        features may be given; on it nothing is known but `labels`.
+        """
+        sampled = self._draw(graph, labels, 1, self.evaluation_temperature, "evaluation")
+        return self.classes_[sampled.labels[0].cpu().numpy()]
+
+    def sample(
+        self,
+        n: int = 16,
+        labels: Any = None,
+        temperature: float = 1.0,
+        *,
+        graph: Any = None,
+        random_state: int = 0,
+    ) -> np.ndarray:
+        """Return joint samples `(n, N)` of class values by labelled-first inference, known labels kept.
+
+        The same `random_state` gives the same samples, and the first of many are those of few.
+        """
+        if n < 1:
+            raise ConfigError(f"n={n}: ask for at least one sample")
+        sampled = self._draw(graph, labels, n, temperature, f"sample {random_state}")
+        return self.classes_[sampled.labels.cpu().numpy()]
+
+    def predict_proba(self, n_samples: int = 32, labels: Any = None, *, graph: Any = None) -> np.ndarray:
+        """Return probabilities `(N, C)`: the denoiser's own when a node is revealed, averaged over chains."""
+        if n_samples < 1:
+            raise ConfigError(f"n_samples={n_samples}: ask for at least one")
+        return self._draw(graph, labels, n_samples, 1.0, "probabilities").probabilities.cpu().numpy()
+
+    def mean_field_proba(self, graph: Any = None) -> np.ndarray:
+        """Return the warm start's probabilities `(N, C)`: what the backbone says of every node on its own."""
+        model = self._fitted()
+        with torch.no_grad():
+            logits = self._resolve(graph)[1].mean_field(model.mean_field)
+        return logits.softmax(1).cpu().numpy()
+
+    def score(self, graph: Any = None, labels: Any = None, *, mask: Any = None) -> float:
+        """Return node accuracy on `mask`; by default on all labelled nodes that are not conditioned on."""
+        target, _, known = self._resolve(graph, labels)
+        chosen = (target.y != MASKED) & (known == MASKED) if mask is None else as_mask(mask, target.num_nodes)
+        return metrics.node_accuracy(target.y, self.predict(graph, labels), chosen)
+
+    @property
+    def known_(self) -> np.ndarray:
+        """Labels `(N,)` of the fitted graph that predictions are conditioned on, -1 elsewhere."""
+        known = self._fitted().known
+        return np.where(known == MASKED, MASKED, self.classes_[known])
+
+    def verdict(self) -> str:
+        """Say in one line what joint modelling gained over the mean-field GNN on the validation nodes."""
+        self._fitted()
+        before, after = self.history_["mean_field_validation"], self.history_["best_validation"]
+        name = self.metric.replace("_", " ")
+        return f"validation {name}: mean-field GNN {before:.4f}, ReDiSC {after:.4f} ({after - before:+.4f})"
+
+    def save(self, path: str | Path) -> None:
+        """Write `config.json` and `model.safetensors` into the folder `path`, whole or not at all."""
+        config, tensors = self._fitted().to_checkpoint()
+        settings = self.get_params(deep=False)
+        save_checkpoint(path, {**config, "settings": _plain(settings), "history": self.history_}, tensors)
+
+    @classmethod
+    def load(cls, path: str | Path, **overrides: Any) -> ReDiSC:
+        """Read a saved model; it holds no graph, so `predict` takes one.
+
+        `overrides` are settings to change, such as `device`. A model with a user's own backbone needs `backbone=`
+        again.
+        """
+        config, tensors = load_checkpoint(path)
+        settings = {**_known_settings(config, cls._get_param_names()), **overrides}
+        clf = cls(**settings)
+        if clf.backbone is None:
+            raise CheckpointError("the model was fitted with a backbone of your own: pass it as backbone=")
+        clf._check_settings()
+        clf._model = JointModel.from_checkpoint(clf._blueprint(), clf.feature_scaling, config, tensors)
+        clf.classes_, clf.history_ = clf._model.classes, config.get("history", {})
+        return clf
+
+    def _fitted(self) -> JointModel:
+        model: JointModel | None = getattr(self, "_model", None)
+        if model is None:
+            raise NotFittedError("this ReDiSC is not fitted yet: call fit, or load a saved model")
+        return model
+
+    def _resolve(self, graph: Any, labels: Any = None) -> tuple[Graph, FullGraphEngine, np.ndarray]:
+        """Return the graph that is meant, its engine, and the labels that are known on it (places in `classes_`)."""
+        model = self._fitted()
+        fitted: Graph | None = getattr(self, "graph_", None)
+        if graph is None and fitted is None:
+            raise NotFittedError("a loaded model holds no graph: pass one, as in predict(graph)")
+        target = fitted if graph is None else as_graph(graph)
+        assert target is not None
+        engine = self._engine if target is fitted else model.engine(target)
+        if labels is None:
+            return target, engine, model.known_for(target)
+        known = encode_labels(labels, self.classes_)
+        check_length(known, target)
+        return target, engine, known
+
+    def _draw(self, graph: Any, labels: Any, n: int, temperature: float, purpose: str) -> Sampled:
+        model = self._fitted()
+        _, engine, known = self._resolve(graph, labels)
+        return model.draw(engine, known, n, temperature, purpose)
+
+    def _problem(self, task: Task) -> Problem:
+        """Hand training labels to the trainer as known and validation labels as a score."""
+        nodes = np.flatnonzero(task.val)
+        validation = Validation(nodes, task.labels[nodes], self.metric)
+        known = torch.from_numpy(task.known("train")).to(self.device)
+        return Problem(known, len(task.classes), validation, self._class_weights(task))
+
+    def _class_weights(self, task: Task) -> torch.Tensor | None:
+        """Return one weight a class; "balanced" is inverse frequency among training nodes, with mean 1 over them."""
+        if self.class_weight is None:
+            return None
+        counts = np.bincount(task.labels[task.train], minlength=len(task.classes))
+        if isinstance(self.class_weight, str):
+            weights = counts.sum() / (len(counts) * np.maximum(counts, 1))
+        else:
+            strangers = set(self.class_weight) - set(task.classes.tolist())
+            if strangers:
+                raise ConfigError(f"class_weight names classes that no label has: {sorted(strangers)}")
+            weights = np.array([self.class_weight.get(c, 1.0) for c in task.classes.tolist()])
+        return torch.from_numpy(weights).to(self.device, getattr(torch, self.dtype))
+
+    def _check_settings(self) -> None:
+        """Check what the parts do not check themselves."""
+        choices = {"clamp": ("train", "train+val"), "dtype": ("float32", "float64")}
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ConfigError(f"{name}={getattr(self, name)!r}: choose {' or '.join(allowed)}")
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            raise ConfigError(f"class_weight={self.class_weight!r}: choose None, 'balanced' or a mapping")
+        Validation(np.empty(0), np.empty(0), self.metric)
+
+    def _blueprint(self) -> Blueprint:
+        architecture = self._pick(Architecture) if isinstance(self.backbone, str) else self.backbone
+        gate: Any = self.gate if self.time_aware else "none"
+        schedule = get_schedule(self.schedule, self.steps)
+        return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device)
+
+    def _pick(self, kind: type[Settings]) -> Settings:
+        """Build one of the parts' settings from the hyper-parameters of the same names."""
+        return kind(**{f.name: getattr(self, f.name) for f in fields(kind)})
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return hyper-parameters as JSON can hold them; a user's own backbone is left out, other objects are refused."""
+    plain = dict(settings)
+    if not isinstance(plain["schedule"], str):
+        raise ConfigError("a schedule that is not a name can't be saved")
+    plain["backbone"] = plain["backbone"] if isinstance(plain["backbone"], str) else None
+    plain["random_state"] = plain["random_state"] if isinstance(plain["random_state"], int) else None
+    if isinstance(plain["class_weight"], Mapping):
+        plain["class_weight"] = list(plain["class_weight"].items())
+    return plain
+
+
+def _known_settings(config: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    settings = config.get("settings")
+    if not isinstance(settings, dict):
+        raise CheckpointError("config.json holds no settings")
+    strangers = set(settings) - set(names)
+    if strangers:
+        raise CheckpointError(f"config.json has settings that this library does not know: {sorted(strangers)}")
+    if isinstance(settings.get("class_weight"), list):
+        settings["class_weight"] = dict(settings["class_weight"])
+    return settings

@@ -1,0 +1,88 @@
+"""Node labels: integers from 0 upwards, -1 where unknown."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from redisc.errors import LabelError, UnsupportedGraphError
+from redisc.graph.arrays import as_array, first_true, read_only
+
+
+def read_labels(y: Any) -> np.ndarray:
+    """The labels as a read-only (N,) int64 copy; whole-numbered floats and shape (N, 1) are accepted."""
+    values = _one_column(as_array(y, "y", LabelError))
+    if values.size and values.dtype.kind not in "biu":
+        _check_whole(values)
+    labels = values.astype(np.int64)
+    if (labels < -1).any():
+        place = first_true(labels < -1)
+        raise LabelError(f"the label of node {place} is {labels[place]}: labels are 0 upwards, or -1 for unknown")
+    return read_only(labels)
+
+
+def _one_column(values: np.ndarray) -> np.ndarray:
+    if values.ndim == 2 and values.shape[1] == 1:
+        return values[:, 0]
+    if values.ndim == 2:
+        raise UnsupportedGraphError(
+            f"y has shape {values.shape}, several labels a node: only one is modelled; pass one column"
+        )
+    if values.ndim != 1:
+        raise LabelError(f"y must have shape (number of nodes,), but has shape {values.shape}")
+    return values
+
+
+def _check_whole(values: np.ndarray) -> None:
+    whole = np.array([is_whole_number(value) for value in values.tolist()], dtype=bool)
+    if whole.all():
+        return
+    place = first_true(~whole)
+    raise LabelError(
+        f"the label of node {place} is {values.tolist()[place]!r}: labels are integers from 0 upwards, "
+        "or -1 for unknown; number the classes and list their names in class_names"
+    )
+
+
+def is_whole_number(value: Any) -> bool:
+    """Whether a scalar is an integer, or a float that holds one."""
+    if isinstance(value, (float, np.floating)):
+        return float(value).is_integer()
+    return isinstance(value, (int, np.integer))
+
+
+def check_class_names(labels: np.ndarray, class_names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names as a tuple, after checking that each label has one."""
+    if class_names is None:
+        return None
+    names = tuple(str(name) for name in class_names)
+    if labels.size and int(labels.max()) >= len(names):
+        place = first_true(labels >= len(names))
+        raise LabelError(
+            f"the label of node {place} is {labels[place]}, but class_names has only {len(names)} names "
+            f"(0..{len(names) - 1})"
+        )
+    return names
+
+
+def encode_labels(values: Sequence[Any], missing: np.ndarray) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """Labels of any type as integers and class names, with -1 where missing (or where a number is -1).
+
+    Integers that are already 0..C-1 stay as they are and get no names; others are numbered in sorted order.
+    """
+    labels = np.full(len(values), -1, dtype=np.int64)
+    present = [value for value, absent in zip(values, missing, strict=True) if not absent]
+    if all(is_whole_number(value) and not isinstance(value, (bool, np.bool_)) for value in present):
+        labels[~missing] = np.array([int(value) for value in present], dtype=np.int64)
+        return _number_integers(labels)
+    names, numbers = np.unique([str(value) for value in present], return_inverse=True)
+    labels[~missing] = numbers
+    return labels, tuple(names.tolist())
+
+
+def _number_integers(labels: np.ndarray) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    classes = np.unique(labels[labels != -1])
+    if (classes < 0).any() or np.array_equal(classes, np.arange(classes.size)):
+        return labels, None
+    numbered = np.where(labels == -1, -1, np.searchsorted(classes, labels))
+    return numbered, tuple(str(value) for value in classes)

@@ -1,0 +1,30 @@
+"""The networks: time gate, convolutions, denoiser, mean-field GNN. Each formula is written once, against Blocks."""
+
+from redisc.nn.affine import Affine, Features
+from redisc.nn.architecture import BACKBONES, Architecture
+from redisc.nn.block import Block, Weighting
+from redisc.nn.denoiser import Denoiser
+from redisc.nn.mean_field import MeanField
+from redisc.nn.module_backbone import ModuleDenoiser, ModuleMaker, ModuleMeanField
+from redisc.nn.stack import ConvStack, Projected
+from redisc.nn.time_gate import Gate, TimeEncoder, TimeGate, sinusoidal_encoding
+
+__all__ = [
+    "BACKBONES",
+    "Affine",
+    "Architecture",
+    "Block",
+    "ConvStack",
+    "Denoiser",
+    "Features",
+    "Gate",
+    "MeanField",
+    "ModuleDenoiser",
+    "ModuleMaker",
+    "ModuleMeanField",
+    "Projected",
+    "TimeEncoder",
+    "TimeGate",
+    "Weighting",
+    "sinusoidal_encoding",
+]

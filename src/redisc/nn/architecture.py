@@ -1,0 +1,54 @@
+"""The shape of a network: which layer, how many, how wide, with what around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from redisc.errors import ConfigError
+from redisc.nn.convs import Conv, GATConv, GATSepConv, GCNConv, SAGEConv
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """One stack of graph convolutions; the mean-field GNN and the denoiser are both built from it."""
+
+    backbone: str = "gcn"  # gcn, gat, sage or gat_sep
+    hidden: int = 64  # width of the hidden layers; attention splits it over the heads
+    layers: int = 2  # K, the number of convolutions
+    heads: int = 8  # attention heads
+    dropout: float = 0.5  # on hidden rows
+    input_dropout: float = 0.0  # on raw features
+    residual: bool = False  # add a linear map of the layer's input to its output
+    initial_residual: float = 0.0  # GCNII: share of the first embedding in every layer's output
+    normalisation: Literal["none", "layer", "rms", "l2"] = "none"  # row-wise, after each hidden layer
+    head_layers: int = 0  # row-wise layers after the convolutions; 0: the last convolution emits the logits
+    self_loop: float = 1.0  # weight of a self-loop in GCN
+
+    def __post_init__(self) -> None:
+        if self.backbone not in _CONVS:
+            raise ConfigError(f"unknown backbone {self.backbone!r}; choose one of {', '.join(_CONVS)}")
+        for name in ("hidden", "layers", "heads"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)}: it must be at least 1")
+        for name in ("dropout", "input_dropout", "initial_residual"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)}: it must lie in [0, 1)")
+        if self.head_layers < 0 or self.self_loop < 0:
+            raise ConfigError("head_layers and self_loop must be 0 or more")
+
+    def conv(self, in_width: int, out_width: int, emits_logits: bool) -> Conv:
+        """Build one convolution; `emits_logits` is true for a last layer without a head behind it."""
+        return _CONVS[self.backbone](self, in_width, out_width, emits_logits)
+
+
+_CONVS: dict[str, Callable[[Architecture, int, int, bool], Conv]] = {
+    "gcn": lambda a, i, o, logits: GCNConv(i, o, a.self_loop),
+    "gat": lambda a, i, o, logits: GATConv(i, o, a.heads, concatenate=not logits),
+    "sage": lambda a, i, o, logits: SAGEConv(i, o),
+    "gat_sep": lambda a, i, o, logits: GATSepConv(i, o, a.heads, width=a.hidden),
+}
+
+BACKBONES = tuple(_CONVS)
+"""Names of the layers that `Architecture.backbone` takes."""

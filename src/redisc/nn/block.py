@@ -1,0 +1,63 @@
+"""The cut between layers and graphs: layers touch only the last dimension, a Block owns the others.
+
+Every tensor that a layer sees is `(rows, copies, d)`: rows are nodes (or places of nodes), copies are independent
+label states (the masks of an M-step, the chains of an E-step). A dimension of copies may be 1 where a value is the
+same for all of them; it broadcasts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """Fixed edge weights: "sym" is D^-1/2 (A + sI) D^-1/2, "mean" is D^-1 (A + sI), with D the degrees of A + sI."""
+
+    kind: Literal["sym", "mean"]
+    self_loop: float = 0.0
+
+
+class Block(ABC):
+    """One hop of message passing: target rows, source rows (the targets come first) and the edges between them.
+
+    Degrees are those of the whole graph, whatever part of it the Block holds. A Block also knows the current label
+    of each source row; a *table* `(copies, C+1, d)` gives a vector for each label, its last row the one of a masked
+    label.
+    """
+
+    @abstractmethod
+    def own(self, h: Tensor) -> Tensor:
+        """Return the targets' own rows of `h (sources, copies, d)`."""
+
+    @abstractmethod
+    def lookup(self, table: Tensor) -> Tensor:
+        """Return the table's row for each source's current label: `(sources, copies, d)`."""
+
+    @abstractmethod
+    def lookup_own(self, table: Tensor) -> Tensor:
+        """Return the table's row for each target's current label: `(targets, copies, d)`."""
+
+    @abstractmethod
+    def propagate(self, z: Tensor, weighting: Weighting) -> Tensor:
+        """Sum `z (sources, copies, d)` over each target's edges with fixed weights."""
+
+    @abstractmethod
+    def propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:
+        """Do the same for `lookup(table)` by way of label counts: no product of width d over the edges."""
+
+    @abstractmethod
+    def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
+        """Softmax over each target's edges of LeakyReLU(source + target score), scores `(rows, copies, heads)`."""
+
+    @abstractmethod
+    def aggregate(self, weights: Tensor, values: Tensor, self_loops: bool) -> Tensor:
+        """Sum `values (sources, copies, heads, d)` over each target's edges with the weights of `attention`."""
+
+    def edge_index(self) -> Tensor:
+        """Return the edges `(2, E)`, source above target, for modules that are not written against Blocks."""
+        raise NotImplementedError(f"{type(self).__name__} does not hold the whole graph")

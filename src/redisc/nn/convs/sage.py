@@ -1,0 +1,36 @@
+"""GraphSAGE with the mean aggregator (Hamilton, Ying & Leskovec, 2017)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from redisc.nn.block import Block, Weighting
+from redisc.nn.convs.conv import Conv, propagate_fused
+
+
+class SAGEConv(Conv):
+    """`H~_root + D^-1 A H~_neighbour + b`: the projection holds the root and the neighbour weights side by side.
+
+    A node without neighbours keeps its root term alone.
+    """
+
+    weighting = Weighting("mean")
+
+    def __init__(self, in_width: int, out_width: int) -> None:
+        super().__init__(in_width, out_width, width=2 * out_width)
+        self.bias = nn.Parameter(torch.empty(out_width))
+
+    def reset_parameters(self, generator: torch.Generator) -> None:
+        """Zero the bias; the projection resets itself."""
+        nn.init.zeros_(self.bias)
+
+    def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
+        """Add the targets' own rows to the mean over their neighbours."""
+        root, neighbour = z.split(self.out_width, dim=-1)
+        out = block.own(root) + self.bias
+        if table is None:
+            return out + block.propagate(neighbour, self.weighting)
+        root_table, neighbour_table = table.split(self.out_width, dim=-1)
+        out = out + block.lookup_own(root_table)
+        return out + propagate_fused(block, neighbour, neighbour_table, self.weighting)

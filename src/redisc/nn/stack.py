@@ -1,0 +1,115 @@
+"""A stack of convolutions with what stands around them: residuals, normalisation, activation, dropout, head."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from redisc.kernels.dropout import Dropout
+from redisc.nn.affine import Affine, Features, drop_features
+from redisc.nn.architecture import Architecture
+from redisc.nn.block import Block
+from redisc.nn.convs import Conv
+from redisc.nn.normalisation import RowNorm
+
+
+@dataclass(frozen=True)
+class Projected:
+    """A layer's input after the products that do not look at the graph, `(rows, copies, d)` each."""
+
+    z: Tensor  # the convolution's projection
+    skip: Tensor | None = None  # the residual connection
+    initial: Tensor | None = None  # GCNII's first embedding, carried through all layers
+
+
+class StackLayer(nn.Module):
+    """One convolution with its residual connections and its normalisation."""
+
+    def __init__(self, architecture: Architecture, in_width: int, out_width: int, emits_logits: bool) -> None:
+        super().__init__()
+        a, self.emits_logits, self.out_width = architecture, emits_logits, out_width
+        self.initial_share = 0.0 if emits_logits else a.initial_residual
+        self.conv: Conv = a.conv(in_width, out_width, emits_logits)
+        self.skip = Affine(in_width, out_width, bias=False) if a.residual else None
+        plain = emits_logits or a.normalisation == "none"
+        self.norm = None if plain else RowNorm(a.normalisation, out_width)
+
+    def project(self, h: Features, initial: Tensor | None) -> Projected:
+        """Multiply the layer's input with its weights, row by row."""
+        return Projected(self.conv.project(h), None if self.skip is None else self.skip(h), initial)
+
+    def forward(self, block: Block, projected: Projected, table: Tensor | None, shift: Tensor | None) -> Tensor:
+        """Return `(targets, copies, out_width)`: convolution, residual, time shift, initial residual, norm."""
+        m = self.conv(block, projected.z, table)
+        m = m if projected.skip is None else m + block.own(projected.skip)
+        m = m if shift is None else m + shift
+        if self.initial_share and projected.initial is not None:
+            m = torch.lerp(m, block.own(projected.initial).expand_as(m), self.initial_share)
+        return m if self.norm is None else self.norm(m)
+
+
+class ConvStack(nn.Module):
+    """K convolutions over K Blocks, from features to logits.
+
+    Label tables and time shifts come from outside (the denoiser); without them the stack is an ordinary GNN. Raw
+    features enter through `project` alone: their products depend on neither labels nor time, so whoever holds many
+    label states of one graph pays for them once.
+    """
+
+    def __init__(self, architecture: Architecture, num_features: int, num_classes: int) -> None:
+        super().__init__()
+        self.architecture = a = architecture
+        self.embedding = Affine(num_features, a.hidden) if a.initial_residual > 0 else None
+        headless = a.head_layers == 0
+        widths = [a.hidden if self.embedding else num_features] + [a.hidden] * a.layers
+        widths[-1] = num_classes if headless else a.hidden
+        self.layers: Sequence[StackLayer] = nn.ModuleList(  # type: ignore[assignment]
+            StackLayer(a, i, o, emits_logits=headless and k == a.layers - 1)
+            for k, (i, o) in enumerate(itertools.pairwise(widths))
+        )
+        head = [a.hidden] * a.head_layers + [num_classes]
+        self.head = nn.ModuleList(Affine(i, o) for i, o in itertools.pairwise(head))
+
+    def project(self, x: Features, dropout: Dropout | None = None) -> Projected:
+        """Multiply the raw features with every weight that meets them: `(N, 1, d)`."""
+        x = drop_features(x, dropout, self.architecture.input_dropout)
+        if self.embedding is None:
+            return self.layers[0].project(x, None)
+        initial = self._activate(self.embedding(x), dropout)
+        return self.layers[0].project(initial, initial)
+
+    def forward(
+        self,
+        blocks: Sequence[Block],
+        projected: Projected,
+        tables: Sequence[Tensor | None] | None = None,
+        shifts: Sequence[Tensor | None] | None = None,
+        dropout: Dropout | None = None,
+    ) -> Tensor:
+        """Return logits `(targets of the last Block, copies, C)`.
+
+        `tables[k] (copies, C+1, width)` and `shifts[k] (copies, out_width)` belong to layer k.
+        """
+        absent = [None] * len(self.layers)
+        for k, (layer, block) in enumerate(zip(self.layers, blocks, strict=True)):
+            m = layer(block, projected, (tables or absent)[k], (shifts or absent)[k])
+            if layer.emits_logits:
+                return m
+            h = self._activate(m, dropout)
+            if k + 1 < len(self.layers):
+                initial = None if projected.initial is None else block.own(projected.initial)
+                projected = self.layers[k + 1].project(h, initial)
+        return self._emit(h, dropout)
+
+    def _activate(self, m: Tensor, dropout: Dropout | None) -> Tensor:
+        h = self.layers[0].conv.activation(m)
+        return h if dropout is None else dropout.dense(h, self.architecture.dropout)
+
+    def _emit(self, h: Tensor, dropout: Dropout | None) -> Tensor:
+        for layer in self.head[:-1]:
+            h = self._activate(layer(h), dropout)
+        return self.head[-1](h)

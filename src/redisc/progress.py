@@ -1,0 +1,58 @@
+"""The progress bar of a fit."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from redisc.em import Progress as FitProgress
+
+_PHASES = {"mean-field": "mean-field GNN", "diffusion": "diffusion (EM)"}
+
+
+class ProgressBar:
+    """Shows phase, count, live figures and time left on standard error; silent where it is switched off."""
+
+    def __init__(self, visible: bool, metric: str) -> None:
+        self.visible, self.metric = visible, metric.replace("_", " ")
+        self._console = Console(stderr=True)
+        columns = (
+            TextColumn("{task.description:14}"),
+            BarColumn(20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        self._bar = Progress(*columns, TextColumn("{task.fields[figures]}"), console=self._console, disable=not visible)
+        self._tasks: dict[str, int] = {}
+
+    def __enter__(self) -> ProgressBar:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def update(self, progress: FitProgress) -> None:
+        """Show where the fit stands."""
+        if progress.phase not in self._tasks:
+            name = _PHASES.get(progress.phase, progress.phase)
+            self._tasks[progress.phase] = self._bar.add_task(name, total=progress.total, figures="")
+        figures = progress.figures
+        parts = [f"loss {figures['loss']:.3f}"] if "loss" in figures else []
+        parts.append(f"{self.metric} {figures['validation']:.3f} (best {figures['best']:.3f})")
+        parts.append(f"{_clock(progress.remaining)} left at the most")
+        self._bar.update(self._tasks[progress.phase], completed=progress.done, figures=", ".join(parts))  # type: ignore[arg-type]
+
+    def conclude(self, line: str) -> None:
+        """Print the closing line."""
+        if self.visible:
+            self._console.print(line, highlight=False)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"
