@@ -346,6 +346,12 @@ def test_one_pyg_test_mask_serves_several_training_masks():
     assert [split.sizes for split in Graph.from_pyg(data).splits] == [(1, 0, 1), (1, 0, 1)]
 
 
+def test_pyg_labels_say_how_many_nodes_there_are(recwarn):
+    data = Data(edge_index=torch.tensor(PATH), y=torch.tensor([0, 1, 0, 1, -1]))
+    assert Graph.from_pyg(data).num_nodes == 5
+    assert not recwarn
+
+
 def mask_data(**masks):
     return Data(num_nodes=3, edge_index=torch.tensor(PATH), **masks)
 
@@ -362,6 +368,7 @@ def mask_data(**masks):
             MaskError,
             r"\[2, 4\]",
         ),
+        (Data(x=torch.ones(3, 1), adj_t=torch.eye(2).to_sparse_coo()), LengthError, "3 rows.* is 2"),
         ("graph", GraphError, "not str"),
     ],
 )
@@ -419,9 +426,7 @@ def test_scipy_matrices_must_be_square():
 
 
 EDGES = pd.DataFrame({"from": ["x", "y", "z"], "to": ["y", "z", "w"]})
-NODES = pd.DataFrame(
-    {"key": list("wxyz"), "kind": ["b", None, "a", ""], "size": [1, 2, 3, 4], "text": list("pqrs")}
-)
+NODES = pd.DataFrame({"key": list("wxyz"), "kind": ["b", None, "a", ""], "size": [1, 2, 3, 4], "text": list("pqrs")})
 
 
 def test_tables_give_ids_labels_and_features():
@@ -434,9 +439,7 @@ def test_tables_give_ids_labels_and_features():
 
 
 def test_tables_columns_can_be_named_and_nodes_left_out():
-    edges = EDGES.assign(weight=[1.0, 2.0, 3.0], strength=[4.0, 4.0, 5.0])[
-        ["weight", "to", "strength", "from"]
-    ]
+    edges = EDGES.assign(weight=[1.0, 2.0, 3.0], strength=[4.0, 4.0, 5.0])[["weight", "to", "strength", "from"]]
     named = Graph.from_pandas(edges, source="from", target="to", weight="strength")
     assert named.node_ids.tolist() == list("wxyz")
     assert sorted(set(named.edge_weight)) == [4.0, 5.0]

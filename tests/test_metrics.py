@@ -17,9 +17,7 @@ few = settings(max_examples=40, deadline=None)
 def random_case(seed, classes=3):
     rng = np.random.default_rng(seed)
     nodes = int(rng.integers(2, 15))
-    graph = Graph(
-        edge_index=rng.integers(0, nodes, (2, int(rng.integers(0, 30)))), num_nodes=nodes, directed=False
-    )
+    graph = Graph(edge_index=rng.integers(0, nodes, (2, int(rng.integers(0, 30)))), num_nodes=nodes, directed=False)
     y_true = rng.integers(-1, classes, nodes)
     y_true[0] = 0
     y_pred = np.where(rng.random(nodes) < 0.7, y_true, rng.integers(0, classes, nodes))
@@ -57,9 +55,7 @@ def test_subgraph_accuracy_equals_a_loop_over_nodes(seed):
 def test_without_edges_subgraph_accuracy_is_node_accuracy(seed):
     graph, y_true, y_pred, mask, _ = random_case(seed)
     bare = Graph(num_nodes=graph.num_nodes)
-    assert metrics.subgraph_accuracy(bare, y_true, y_pred, mask) == metrics.node_accuracy(
-        y_true, y_pred, mask
-    )
+    assert metrics.subgraph_accuracy(bare, y_true, y_pred, mask) == metrics.node_accuracy(y_true, y_pred, mask)
 
 
 def test_one_wrong_neighbour_makes_a_node_wrong_unless_it_is_known_or_unlabelled():
@@ -135,7 +131,7 @@ def test_evaluate_gives_every_metric_and_nan_without_probabilities():
 
 
 def test_unlabelled_nodes_in_the_mask_are_named():
-    with pytest.raises(LabelError, match="1 nodes of the mask have no label .* node 2"):
+    with pytest.raises(LabelError, match=r"1 nodes of the mask have no label .* node 2"):
         metrics.node_accuracy(np.array([0, 1, -1]), np.array([0, 1, 0]), [0, 2])
 
 

@@ -175,8 +175,8 @@ class ReDiSC(BaseEstimator):
     ) -> ReDiSC:
         """Fit to a Graph or PyG `Data`, with masks or arrays of node numbers.
 
-        Without them the graph's own split number `split` is used, or all labelled nodes; without validation nodes a fifth
-        of the training nodes is held out.
+        Without them the graph's own split number `split` is used, or all labelled nodes; without validation nodes a
+        fifth of the training nodes is held out.
 
         `max_time` bounds the fit in seconds. An interrupt ends it early; the best weights so far are kept.
         """

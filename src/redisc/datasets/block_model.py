@@ -117,7 +117,7 @@ def _keys(
 
 
 def _sorted_distinct(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Sort and drop duplicates; on 4 million keys 0.2 s, where the hashing `np.unique` of numpy 2.4 takes 5 s."""
+    """Sort and drop duplicates: 0.2 s for 4 million keys, where `np.unique` of numpy 2.4 takes 5 s."""
     keys = np.sort(keys)
     return keys[np.diff(keys, prepend=-1) != 0]
 

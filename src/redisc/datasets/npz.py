@@ -25,7 +25,8 @@ from redisc.graph import Graph, Split
 _SPARSE_KEYS = ("x_data", "x_indices", "x_indptr", "x_shape")
 _MASK_KEYS = ("train_mask", "val_mask", "test_mask")
 _KNOWN_KEYS = ("edge_index", "y", "x", *_SPARSE_KEYS, *_MASK_KEYS)
-_DAMAGE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
+# A single array, which numpy reads too, is no archive to open: an AttributeError or TypeError by Python version.
+_DAMAGE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, AttributeError, TypeError)
 
 
 def load_npz(path: str | os.PathLike[str], *, name: str | None = None) -> Graph:
@@ -74,7 +75,7 @@ def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         with np.load(path, allow_pickle=False) as archive:
             found = list(archive.files)
             arrays = {key: archive[key] for key in found if key in _KNOWN_KEYS}
-    except (*_DAMAGE, AttributeError) as error:
+    except _DAMAGE as error:
         raise DatasetError(f"{path} is not a readable .npz file of plain arrays: {error}") from error
     if not arrays:
         raise DatasetError(f"{path} holds none of the expected arrays (edge_index, y, x): it has {_names(found)}.")

@@ -51,14 +51,17 @@ def read_pyg(data: Any) -> dict[str, Any]:
         )
     if not isinstance(data, pyg.Data):
         raise GraphError(f"from_pyg takes a torch_geometric.data.Data, not {type(data).__name__}")
-    num_nodes = int(data.num_nodes or 0)
-    edges = _read_pyg_edges(data)
-    return edges | {
-        "x": data.x,
-        "y": data.y,
-        "num_nodes": num_nodes,
-        "splits": _read_pyg_splits(data, num_nodes),
-    }
+    num_nodes = _count_pyg_nodes(data)
+    nodes = {"x": data.x, "y": data.y, "num_nodes": num_nodes, "splits": _read_pyg_splits(data, num_nodes)}
+    return nodes | _read_pyg_edges(data)
+
+
+def _count_pyg_nodes(data: Any) -> int:
+    """What the Data says, or else its rows; PyG itself would overlook `y` and guess from the edges."""
+    rows = data.x if data.x is not None else data.y
+    if "num_nodes" in data or rows is None:
+        return int(data.num_nodes or 0)
+    return int(rows.shape[0])
 
 
 def _read_pyg_edges(data: Any) -> dict[str, Any]:
@@ -69,9 +72,7 @@ def _read_pyg_edges(data: Any) -> dict[str, Any]:
             "this Data has neither edge_index nor adj_t: set data.edge_index "
             "(torch.empty((2, 0), dtype=torch.long) for a graph without edges)"
         )
-    edges = read_scipy(tensor_to_csr(data.adj_t).T)
-    del edges["num_nodes"]
-    return edges
+    return read_scipy(tensor_to_csr(data.adj_t).T)
 
 
 def _read_pyg_weight(data: Any) -> Any:

@@ -34,12 +34,15 @@ def _one_column(values: np.ndarray) -> np.ndarray:
 
 
 def _check_whole(values: np.ndarray) -> None:
-    whole = np.array([is_whole_number(value) for value in values.tolist()], dtype=bool)
+    if values.dtype.kind == "f":
+        whole = np.isfinite(values) & (values == np.floor(values))
+    else:
+        whole = np.array([is_whole_number(value) for value in values], dtype=bool)
     if whole.all():
         return
     place = first_true(~whole)
     raise LabelError(
-        f"the label of node {place} is {values.tolist()[place]!r}: labels are integers from 0 upwards, "
+        f"the label of node {place} is {values[place : place + 1].tolist()[0]!r}: labels are integers from 0 upwards, "
         "or -1 for unknown; number the classes and list their names in class_names"
     )
 
