@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from redisc import metrics
 from redisc.diffusion import MASKED, Schedule, get_schedule
 from redisc.em import Clock, EMConfig, Problem, Sampled, Trainer, Validation
-from redisc.engine import FullGraphEngine
+from redisc.engine import FullGraphEngine, mostly_zeros, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph, as_mask
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
@@ -64,7 +64,7 @@ class ReDiSC(BaseEstimator):
         classes_: Class values; the columns of `predict_proba`.
         known_: Labels `(N,)` that predictions are conditioned on, -1 elsewhere.
         history_: Curves and timings of the fit.
-        graph_: The graph that was fitted (absent after `load`).
+        graph_, train_mask_, val_mask_: The graph that was fitted and the masks that were used (absent after `load`).
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ReDiSC(BaseEstimator):
         layers: int = 2,
         heads: int = 8,
         dropout: float = 0.5,
-        input_dropout: float = 0.5,
+        input_dropout: float | None = None,
         residual: bool = False,
         initial_residual: float = 0.0,
         normalisation: str = "none",
@@ -91,7 +91,7 @@ class ReDiSC(BaseEstimator):
         antithetic: bool = True,
         objective: str = "paper",
         learning_rate: float = 0.01,
-        weight_decay: float = 1e-3,
+        weight_decay: float = 5e-3,
         e_step_every: int = 50,
         e_step_samples: int = 3,
         e_step_routing: str = "labelled-first",
@@ -178,12 +178,13 @@ class ReDiSC(BaseEstimator):
         Without them the graph's own split number `split` is used, or all labelled nodes; without validation nodes a
         fifth of the training nodes is held out.
 
-        `max_time` bounds the fit in seconds. An interrupt ends it early; the best weights so far are kept.
+        `max_time` bounds the fit in seconds. An interrupt after the warm start ends the fit early; the best weights so
+        far are kept.
         """
         seed = resolve_seed(self.random_state)
         self._check_settings()
         task = make_task(graph, train_mask, val_mask, split, seed)
-        blueprint = self._blueprint()
+        blueprint = self._blueprint(task.graph)
         model = JointModel.new(blueprint, task.graph, self.feature_scaling, task.classes, task.known(self.clamp), seed)
         engine = model.engine(task.graph)
         trainer = Trainer(
@@ -195,9 +196,11 @@ class ReDiSC(BaseEstimator):
             self._pick(EMConfig),
             seed,
         )
-        with ProgressBar(self.verbose, self.metric) as bar:
+        settings = self.get_params(deep=False)
+        with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes):
             trainer.fit(Clock(max_time, bar.update if self.verbose else None))
-        self._model, self._engine, self.graph_ = model, engine, task.graph
+        self._model, self._engine, self._settings, self.graph_ = model, engine, settings, task.graph
+        self.train_mask_, self.val_mask_ = task.train, task.val
         self.classes_, self.history_ = task.classes, trainer.history.as_dict()
         bar.conclude(self.verdict())
         return self
@@ -264,7 +267,8 @@ class ReDiSC(BaseEstimator):
     def save(self, path: str | Path) -> None:
         """Write `config.json` and `model.safetensors` into the folder `path`, whole or not at all."""
         config, tensors = self._fitted().to_checkpoint()
-        settings = self.get_params(deep=False)
+        # What was fitted, whatever set_params has changed since; only this one setting is read after a fit.
+        settings = {**self._settings, "evaluation_temperature": self.evaluation_temperature}
         save_checkpoint(path, {**config, "settings": _plain(settings), "history": self.history_}, tensors)
 
     @classmethod
@@ -279,8 +283,14 @@ class ReDiSC(BaseEstimator):
         clf = cls(**settings)
         if clf.backbone is None:
             raise CheckpointError("the model was fitted with a backbone of your own: pass it as backbone=")
-        clf._check_settings()
-        clf._model = JointModel.from_checkpoint(clf._blueprint(), clf.feature_scaling, config, tensors)
+        try:
+            clf._check_settings()
+            clf._check_forged_sizes(len(tensors))
+            clf._pick(EMConfig)
+            clf._model = JointModel.from_checkpoint(clf._blueprint(), clf.feature_scaling, config, tensors)
+        except (ConfigError, TypeError, ValueError, ArithmeticError, RuntimeError) as fault:
+            raise CheckpointError(f"no model can be built from the settings in config.json: {fault}") from None
+        clf._settings = clf.get_params(deep=False)
         clf.classes_, clf.history_ = clf._model.classes, config.get("history", {})
         return clf
 
@@ -307,14 +317,17 @@ class ReDiSC(BaseEstimator):
 
     def _draw(self, graph: Any, labels: Any, n: int, temperature: float, purpose: str) -> Sampled:
         model = self._fitted()
-        _, engine, known = self._resolve(graph, labels)
-        return model.draw(engine, known, n, temperature, purpose)
+        target, engine, known = self._resolve(graph, labels)
+        with threads_for(target.num_nodes):
+            return model.draw(engine, known, n, temperature, purpose)
 
     def _problem(self, task: Task) -> Problem:
         """Hand training labels to the trainer as known and validation labels as a score."""
         nodes = np.flatnonzero(task.val)
         validation = Validation(nodes, task.labels[nodes], self.metric)
-        known = torch.from_numpy(task.known("train")).to(self.device)
+        if self.metric == "roc_auc" and len(np.unique(validation.labels)) < 2:
+            raise ConfigError("metric='roc_auc' needs validation nodes of at least two classes: choose another metric")
+        known = torch.from_numpy(np.where(task.train, task.labels, MASKED)).to(self.device)
         return Problem(known, len(task.classes), validation, self._class_weights(task))
 
     def _class_weights(self, task: Task) -> torch.Tensor | None:
@@ -327,7 +340,7 @@ class ReDiSC(BaseEstimator):
         else:
             strangers = set(self.class_weight) - set(task.classes.tolist())
             if strangers:
-                raise ConfigError(f"class_weight names classes that no label has: {sorted(strangers)}")
+                raise ConfigError(f"class_weight names classes that no label has: {sorted(strangers, key=str)}")
             weights = np.array([self.class_weight.get(c, 1.0) for c in task.classes.tolist()])
         return torch.from_numpy(weights).to(self.device, getattr(torch, self.dtype))
 
@@ -340,16 +353,33 @@ class ReDiSC(BaseEstimator):
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             raise ConfigError(f"class_weight={self.class_weight!r}: choose None, 'balanced' or a mapping")
         Validation(np.empty(0), np.empty(0), self.metric)
+        try:
+            torch.empty(0, device=self.device)
+        except (RuntimeError, AssertionError) as fault:
+            raise ConfigError(f"device={self.device!r} can't be used: {str(fault).splitlines()[0]}") from None
 
-    def _blueprint(self) -> Blueprint:
-        architecture = self._pick(Architecture) if isinstance(self.backbone, str) else self.backbone
+    def _check_forged_sizes(self, num_tensors: int) -> None:
+        """Refuse a loaded model whose settings would take memory that its weights do not account for."""
+        for name, most in {"layers": num_tensors, "head_layers": num_tensors, "steps": 10**6}.items():
+            if getattr(self, name) > most:
+                raise ConfigError(f"{name}={getattr(self, name)} does not fit the saved weights")
+
+    def _blueprint(self, graph: Graph | None = None) -> Blueprint:
+        """Describe the networks; a loaded model needs no graph, as only training knows dropout."""
+        bag_of_words = graph is not None and self.input_dropout is None and mostly_zeros(graph.x)
+        dropout = (0.5 if bag_of_words else 0.0) if self.input_dropout is None else self.input_dropout
+        architecture: Architecture | ModuleMaker
+        if isinstance(self.backbone, str):
+            architecture = self._pick(Architecture, input_dropout=dropout)
+        else:
+            architecture = self.backbone
         gate: Any = self.gate if self.time_aware else "none"
         schedule = get_schedule(self.schedule, self.steps)
         return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device)
 
-    def _pick(self, kind: type[Settings]) -> Settings:
+    def _pick(self, kind: type[Settings], **resolved: Any) -> Settings:
         """Build one of the parts' settings from the hyper-parameters of the same names."""
-        return kind(**{f.name: getattr(self, f.name) for f in fields(kind)})
+        return kind(**{f.name: getattr(self, f.name) for f in fields(kind)} | resolved)
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
@@ -371,6 +401,9 @@ def _known_settings(config: dict[str, Any], names: list[str]) -> dict[str, Any]:
     strangers = set(settings) - set(names)
     if strangers:
         raise CheckpointError(f"config.json has settings that this library does not know: {sorted(strangers)}")
-    if isinstance(settings.get("class_weight"), list):
-        settings["class_weight"] = dict(settings["class_weight"])
+    try:
+        if isinstance(settings.get("class_weight"), list):
+            settings["class_weight"] = dict(settings["class_weight"])
+    except (TypeError, ValueError):
+        raise CheckpointError("config.json garbles class_weight") from None
     return settings

@@ -12,7 +12,7 @@ from torch import Tensor
 from redisc.diffusion import MASKED, LabelledFirst, ReverseProcess, Schedule
 from redisc.em import Sampled, draw_samples
 from redisc.engine import FeatureScaling, FullGraphEngine, Topology
-from redisc.errors import CheckpointError, FeatureError
+from redisc.errors import CheckpointError, FeatureError, UnsupportedGraphError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_weights
 from redisc.nn import Architecture, Denoiser, Gate, MeanField, ModuleDenoiser, ModuleMaker, ModuleMeanField
@@ -84,6 +84,11 @@ class JointModel:
             raise FeatureError(
                 f"the model was fitted to {self.num_features} features; this graph has {graph.num_features}"
             )
+        if graph.edge_weight is not None and not isinstance(self.blueprint.architecture, Architecture):
+            raise UnsupportedGraphError(
+                "a backbone of your own is called as module(x, edge_index), without edge weights: "
+                "use a built-in backbone, or a graph without weights"
+            )
         dtype, device = self.blueprint.dtype, self.blueprint.device
         return FullGraphEngine(Topology(graph, dtype, device), self.scaling.apply(graph.x, dtype, device))
 
@@ -133,8 +138,11 @@ class JointModel:
                 int(config["seed"]),
                 tensors["known"].numpy(),
             )
-        except (KeyError, TypeError, ValueError) as fault:
+        except (KeyError, TypeError, ValueError, OverflowError) as fault:
             raise CheckpointError(f"the checkpoint lacks or garbles {fault}") from None
+        _check_labels(classes, known)
+        if not 0 <= num_features <= sum(value.numel() for value in tensors.values()):
+            raise CheckpointError(f"config.json tells of {num_features} features, more than there are weights")
         weightless = "meta" if isinstance(blueprint.architecture, Architecture) else "cpu"
         with torch.device(weightless):
             networks = blueprint.build(num_features, len(classes))
@@ -142,6 +150,8 @@ class JointModel:
             load_weights(network, tensors, name)
             blueprint.place(network)
         means = [tensors[f"scaling.{k}"].numpy() if f"scaling.{k}" in tensors else None for k in ("mean", "deviation")]
+        if scaling == "standard" and any(m is None or m.shape != (num_features,) for m in means):
+            raise CheckpointError("the checkpoint lacks the means and deviations of feature_scaling='standard'")
         return cls(
             blueprint,
             *networks,
@@ -152,3 +162,11 @@ class JointModel:
             fingerprint,
             seed,
         )
+
+
+def _check_labels(classes: np.ndarray, known: np.ndarray) -> None:
+    """Raise an error where classes are not rising integers, or known labels are not places in them."""
+    if classes.ndim != 1 or not len(classes) or (np.diff(classes) <= 0).any():
+        raise CheckpointError("the classes of config.json are not rising integers")
+    if known.ndim != 1 or known.dtype != np.int64 or ((known < MASKED) | (known >= len(classes))).any():
+        raise CheckpointError("the checkpoint's known labels do not fit its classes")

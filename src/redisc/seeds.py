@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import operator
+
 import numpy as np
 import torch
+
+from redisc.errors import ConfigError
 
 SeedLike = int | np.random.Generator | np.random.RandomState | None
 
@@ -16,15 +21,19 @@ def resolve_seed(random_state: SeedLike) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    return int(random_state)
+    try:
+        return operator.index(random_state)
+    except TypeError:
+        raise ConfigError(f"random_state={random_state!r}: give an integer, a numpy generator or None") from None
 
 
 def derive_seed(seed: int, *words: str | int) -> int:
-    """Return a 63-bit seed for one purpose; different words give independent streams."""
-    entropy = [seed % 2**64]
-    for word in words:
-        entropy.append(word if isinstance(word, int) else int.from_bytes(word.encode(), "little"))
-    return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0] >> 1)
+    """Return a 63-bit seed for one purpose; different words give independent streams.
+
+    The words are hashed as they are written, since `np.random.SeedSequence` takes `[5]` and `[5, 0]` for the same.
+    """
+    written = repr((int(seed) % 2**64, *words)).encode()
+    return int.from_bytes(hashlib.blake2b(written, digest_size=8).digest(), "little") >> 1
 
 
 def torch_generator(seed: int, *words: str | int) -> torch.Generator:

@@ -27,10 +27,12 @@ class Task:
     val: np.ndarray
     classes: np.ndarray
     labels: np.ndarray
+    held_out: bool = False  # the validation nodes were taken from the training nodes that the user gave
 
     def known(self, clamp: str) -> np.ndarray:
-        """Return the labels that samples are conditioned on: of training nodes, or of both masks ("train+val")."""
-        mask = self.train if clamp == "train" else self.train | self.val
+        """Return the labels that predictions are conditioned on: of the given training nodes, or of both masks."""
+        both = clamp == "train+val" or self.held_out
+        mask = self.train | self.val if both else self.train
         return np.where(mask, self.labels, MASKED)
 
 
@@ -49,12 +51,13 @@ def make_task(graph: Any, train_mask: Any, val_mask: Any, split: int, seed: int)
     train, val = _masks(graph, train_mask, val_mask, split)
     check_split(train, val)
     _check_labelled(graph.y, train, "train")
-    if val is None or not val.any():
+    held_out = val is None or not val.any()
+    if val is None or held_out:
         train, val = _hold_out(graph.y, train, seed)
     _check_labelled(graph.y, val, "val")
     classes = _classes(graph, train, val)
     visible = np.where(train | val, graph.y, MASKED)
-    return Task(graph, train, val, classes, encode_labels(visible, classes))
+    return Task(graph, train, val, classes, encode_labels(visible, classes), held_out)
 
 
 def encode_labels(labels: Any, classes: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redisc.datasets import load
+from redisc.datasets.block_model import power_law_weights
 from redisc.datasets.csbm import csbm
 from redisc.datasets.planted import planted
 from redisc.errors import DatasetError
@@ -76,15 +77,26 @@ def test_class_means_are_one_apart_and_noise_is_as_asked(features: int) -> None:
     assert np.std(graph.x - means[graph.y]) == pytest.approx(0.5, rel=0.02)
 
 
-def test_planted_degrees_are_skewed_as_the_exponent_says() -> None:
+def tail_exponent(values: np.ndarray, count: int) -> float:
+    """Hill's estimate of a power law's exponent from the largest values."""
+    tail = np.sort(values)[::-1][:count].astype(float)
+    return float(1 + 1 / np.log(tail / tail[-1]).mean())
+
+
+def test_degree_weights_have_the_exponent_asked_for() -> None:
+    weights = power_law_weights(20_000, 2.5, 1e-3, np.random.default_rng(0))
+    assert tail_exponent(weights, 2000) == pytest.approx(2.5, abs=0.15)
+    cut = power_law_weights(20_000, 2.5, 8.0, np.random.default_rng(0))
+    assert cut.max() <= weights.mean() * 50
+
+
+def test_planted_degrees_are_skewed_more_the_smaller_the_exponent() -> None:
     flat = planted(nodes=20_000, degree_exponent=None).degree
     skewed = planted(nodes=20_000, degree_exponent=2.5).degree
+    mild = planted(nodes=20_000, degree_exponent=4.0).degree
     assert flat.mean() == skewed.mean() == 8.0
-    assert flat.max() < 40
-    assert skewed.max() > 150
-    # Hill's estimate over the upper tail, below the cut at sqrt(N * mean degree) = 400.
-    tail = np.sort(skewed)[::-1][:1000].astype(float)
-    assert 1 + 1 / np.log(tail / tail[-1]).mean() == pytest.approx(2.5, abs=0.5)
+    assert flat.max() < 40 < mild.max() < skewed.max()
+    assert tail_exponent(skewed, 1000) < tail_exponent(mild, 1000) < tail_exponent(flat, 1000)
 
 
 def test_planted_labels_show_in_neighbours_and_hardly_in_features() -> None:

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from examples import HandMadeDenoiser, path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from examples import HandMadeDenoiser, path
 from redisc.diffusion import MASKED, Schedule, mask_labels, node_weights, weighted_cross_entropy
 from redisc.errors import ConfigError
 from redisc.kernels.counter_random import Stream, uniform

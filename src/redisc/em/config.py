@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from redisc.diffusion.objective import Objective
+from redisc.diffusion.routing import get_routing
 from redisc.errors import ConfigError
 
 Priority = Literal["validation", "train-cv", "none"]
@@ -20,12 +21,12 @@ class EMConfig:
     antithetic: bool = True  # draw steps in pairs t, T+1-t
     objective: Objective = "paper"  # weights of the cross-entropy
     learning_rate: float = 0.01  # Adam
-    weight_decay: float = 1e-3  # coupled, as in the paper
+    weight_decay: float = 5e-3  # coupled, as in the paper
     e_step_every: int = 50  # updates between two E-steps
     e_step_samples: int = 3  # samples pushed by an E-step
     e_step_routing: str = "labelled-first"  # how an E-step routes
     e_step_temperature: float = 0.3  # of the denoiser's distribution in an E-step
-    warm_iterations: int = 0  # updates before the first E-step
+    warm_iterations: int = 200  # updates before the first E-step
     queue_size: int = 100  # S
     queue_temperature: float = 0.1  # tau
     priority: Priority = "validation"  # what a cached sample's chance follows
@@ -43,9 +44,16 @@ class EMConfig:
         for name in ("iterations", "masks", "e_step_every", "e_step_samples", "queue_size", "evaluate_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be at least 1")
-        for name in ("queue_temperature", "learning_rate", "mean_field_learning_rate"):
+        positive = ("queue_temperature", "mean_field_temperature", "learning_rate", "mean_field_learning_rate")
+        for name in positive:
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be above 0")
+        for name in ("e_step_temperature", "evaluation_temperature", "warm_iterations", "mean_field_epochs"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name}={getattr(self, name)}: it must be 0 or more")
+        if self.objective not in get_args(Objective):
+            raise ConfigError(f"unknown objective {self.objective!r}; choose one of {', '.join(get_args(Objective))}")
+        get_routing(self.e_step_routing)
         if self.priority not in ("validation", "train-cv", "none"):
             raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
         if self.folds < 2:

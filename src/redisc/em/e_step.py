@@ -10,7 +10,7 @@ from torch import Tensor
 
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, State, get_routing
 from redisc.em.config import EMConfig
-from redisc.em.problem import Problem
+from redisc.em.problem import Problem, Validation
 from redisc.engine import FullGraphEngine
 from redisc.nn import Denoiser
 from redisc.seeds import derive_seed
@@ -93,9 +93,14 @@ class EStep:
     def _priority(self, labels: Tensor, probabilities: Tensor, held_out: Tensor) -> float | None:
         if self.config.priority == "validation":
             return self.problem.validation.score(labels, probabilities)
-        if self.config.priority == "train-cv":
-            return float((labels == self.problem.known)[held_out].double().mean())
+        if self.config.priority == "train-cv" and held_out.any():
+            return self._fold(held_out).score(labels, probabilities)
         return None
+
+    def _fold(self, held_out: Tensor) -> Validation:
+        nodes = held_out.nonzero().squeeze(1)
+        labels = self.problem.known[nodes].cpu().numpy()
+        return Validation(nodes.cpu().numpy(), labels, self.problem.validation.metric)
 
     def _assign_folds(self, generator: np.random.Generator) -> Tensor:
         """Give each labelled node a fold at random, -1 to the others."""

@@ -18,7 +18,8 @@ class PriorityQueue:
 
     def __init__(self, size: int, temperature: float, num_classes: int) -> None:
         self.temperature = temperature
-        self._dtype = torch.uint8 if num_classes <= 256 else torch.int32
+        types = (torch.uint8, torch.int16, torch.int32)
+        self._dtype = next(t for t in types if num_classes - 1 <= torch.iinfo(t).max)
         self._samples: deque[Tensor] = deque(maxlen=size)
         self._priorities: deque[float] = deque(maxlen=size)
 

@@ -60,6 +60,7 @@ class Trainer:
         self.problem, self.schedule, self.config, self.seed = problem, schedule, config, seed
         self.queue = PriorityQueue(config.queue_size, config.queue_temperature, problem.num_classes)
         self.history = History()
+        self._done = self._last_gain = 0
 
     def fit(self, clock: Clock) -> WarmStart:
         """Run Algorithm 1 and return what the warm start found.
@@ -73,6 +74,8 @@ class Trainer:
             self.history.stopped_by = self._alternate(clock)
         except KeyboardInterrupt:
             self.history.stopped_by = "interrupt"
+            if not self.history.iteration:
+                self._look(self._done, float("nan"), clock)
         self.denoiser.load_state_dict(self._best)
         return warm
 
@@ -106,13 +109,14 @@ class Trainer:
                 for labels, priority in e_step(self.denoiser, since_warm // config.e_step_every):
                     self.queue.push(labels, priority)
             losses.append(m_step(self.queue))
+            self._done = iteration
             self._report(clock, iteration, losses[-1])
             if iteration % config.evaluate_every == 0 or iteration == config.iterations or clock.is_over():
                 self._look(iteration, sum(losses) / len(losses), clock)
                 losses.clear()
                 if clock.is_over():
                     return "max_time"
-                if iteration - self.history.best_iteration >= config.patience * config.evaluate_every:
+                if iteration - self._last_gain >= config.patience * config.evaluate_every:
                     return "patience"
         return "iterations"
 
@@ -120,6 +124,8 @@ class Trainer:
         """Score one chain on the validation set and keep the weights if it is the best; of equals the later wins."""
         sampled = self.evaluate()
         score, history = self._score(sampled.labels[0], sampled.probabilities), self.history
+        if score > history.best_validation:
+            self._last_gain = iteration
         if score >= history.best_validation:
             history.best_validation, history.best_iteration = score, iteration
             self._best = copy.deepcopy(self.denoiser.state_dict())

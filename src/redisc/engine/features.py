@@ -14,6 +14,13 @@ from redisc.kernels.sparse import SparseMatrix
 from redisc.nn import Features
 
 _SPARSE_BELOW = 0.1
+_ROUNDING = 1e-12
+
+
+def mostly_zeros(x: Any) -> bool:
+    """Tell whether features are bag-of-words-like: fewer than a tenth of the entries are set."""
+    filled = x.nnz if sp.issparse(x) else np.count_nonzero(x)
+    return bool(filled < _SPARSE_BELOW * x.shape[0] * x.shape[1])
 
 
 @dataclass(frozen=True)
@@ -34,20 +41,23 @@ class FeatureScaling:
             raise ConfigError(f"unknown feature_scaling {kind!r}; choose none, row or standard")
         if kind != "standard":
             return cls(kind)
-        if sp.issparse(x):
-            raise ConfigError("feature_scaling='standard' would fill sparse features; use 'row' or 'none'")
+        _refuse_sparse(x)
         dense = np.asarray(x, dtype=np.float64)
-        deviation = dense.std(axis=0)
-        return cls(kind, dense.mean(axis=0), np.where(deviation > 0, deviation, 1.0))
+        mean, deviation = dense.mean(axis=0), dense.std(axis=0)
+        # Rounding alone gives a constant column a tiny deviation, which would blow other graphs' values up.
+        constant = deviation <= _ROUNDING * np.abs(mean)
+        return cls(kind, mean, np.where(constant, 1.0, deviation))
 
     def apply(self, x: Any, dtype: torch.dtype = torch.float32, device: str | torch.device = "cpu") -> Features:
         """Scale features and put them on the device; those that are mostly zeros become sparse."""
-        if sp.issparse(x) or (self.kind != "standard" and np.count_nonzero(x) < _SPARSE_BELOW * x.size):
+        if self.kind == "standard":
+            _refuse_sparse(x)
+        if sp.issparse(x) or (self.kind != "standard" and mostly_zeros(x)):
             return SparseMatrix(self._scale_rows(sp.csr_array(x, dtype=np.float64)), dtype, device)
         dense = np.asarray(x, dtype=np.float64)
         if self.mean is not None and self.deviation is not None:
             dense = (dense - self.mean) / self.deviation
-        return torch.from_numpy(np.asarray(self._scale_rows(dense))).to(device, dtype).unsqueeze(1)
+        return torch.tensor(np.asarray(self._scale_rows(dense)), dtype=dtype, device=device).unsqueeze(1)
 
     def _scale_rows(self, x: Any) -> Any:
         if self.kind != "row":
@@ -55,3 +65,8 @@ class FeatureScaling:
         total = np.asarray(abs(x).sum(axis=1)).ravel()
         scale = 1 / np.where(total > 0, total, 1)
         return sp.diags_array(scale) @ x if sp.issparse(x) else x * scale[:, None]
+
+
+def _refuse_sparse(x: Any) -> None:
+    if sp.issparse(x):
+        raise ConfigError("feature_scaling='standard' would fill sparse features; use 'row' or 'none'")

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from redisc.diffusion.masking import MASKED
 from redisc.engine.topology import Topology
+from redisc.errors import UnsupportedGraphError
 from redisc.kernels.edge_softmax import edge_softmax, weighted_aggregate
 from redisc.nn.block import Block, Weighting
 
@@ -57,7 +58,12 @@ class FullBlock(Block):
         return weighted_aggregate(weights, values, edges.source, edges.target, self.topology.num_nodes)
 
     def edge_index(self) -> Tensor:
-        """Return all edges in both directions, without self-loops."""
+        """Return all edges in both directions, without self-loops; refused where they have weights to ignore."""
+        if self.topology.weighted:
+            raise UnsupportedGraphError(
+                "the graph has edge weights, which a module called as module(x, edge_index) cannot see: "
+                "drop the weights or choose a built-in backbone"
+            )
         edges = self.topology.edges(self_loops=False)
         return torch.stack([edges.source, edges.target])
 

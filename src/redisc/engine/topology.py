@@ -50,7 +50,9 @@ class Topology:
     def _edge_list(self, matrix: sp.csr_array) -> Edges:
         target = np.repeat(np.arange(self.num_nodes), np.diff(matrix.indptr))
         source = torch.from_numpy(matrix.indices.astype(np.int64)).to(self.device)
-        log_weight = torch.from_numpy(np.log(matrix.data)).to(self.device, self.dtype) if self.weighted else None
+        log_weight = None
+        if self.weighted:
+            log_weight = torch.from_numpy(np.log(matrix.data.astype(np.float64))).to(self.device, self.dtype)
         return Edges(source, torch.from_numpy(target).to(self.device), log_weight)
 
 

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
@@ -29,12 +30,11 @@ VERSION = 1
 def save_checkpoint(path: str | Path, config: dict[str, Any], tensors: dict[str, Tensor]) -> None:
     """Write a checkpoint folder, replacing an older checkpoint but nothing else."""
     target = Path(path)
-    if target.exists() and not (target.is_dir() and (not any(target.iterdir()) or (target / "config.json").exists())):
-        raise CheckpointError(f"{target} exists and is not a checkpoint: choose another path")
+    _check_replaceable(target)
     weights = dump_tensors({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
     header = {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(weights).hexdigest()}
     try:
-        text = json.dumps({**header, **config}, indent=2, allow_nan=True)
+        text = json.dumps({**header, **config}, indent=2, allow_nan=True, default=_plain_number)
     except TypeError as fault:
         raise ConfigError(f"this model can't be saved: {fault}") from None
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -90,6 +90,24 @@ def _read_config(path: Path) -> dict[str, Any]:
     return config
 
 
+def _check_replaceable(target: Path) -> None:
+    """Raise an error where writing to `target` would remove anything but an older checkpoint."""
+    if not target.exists() and not target.is_symlink():
+        return
+    names = {entry.name for entry in target.iterdir()} if target.is_dir() else {""}
+    if not names <= {"config.json", "model.safetensors"}:
+        raise CheckpointError(f"{target} exists and is not a checkpoint, or holds other files: choose another path")
+    if names and _read_config(target / "config.json").get("format") != FORMAT:
+        raise CheckpointError(f"{target} exists and is not a redisc checkpoint: choose another path")
+
+
+def _plain_number(value: object) -> object:
+    """Turn a numpy scalar into the number that JSON can hold."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
 def _write(path: Path, content: bytes) -> None:
     with path.open("wb") as file:
         file.write(content)
@@ -98,16 +116,27 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _swap(draft: Path, target: Path) -> None:
-    """Rename the finished draft to its place; an older checkpoint steps aside first and goes last."""
+    """Rename the finished draft to its place; an older checkpoint steps aside first, and back if that fails."""
     draft.chmod(0o755)
     if not target.exists():
         draft.rename(target)
     else:
-        older = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-        target.rename(older / "checkpoint")
-        draft.rename(target)
-        shutil.rmtree(older)
+        _replace(draft, target)
     _flush_folder(target.parent)
+
+
+def _replace(draft: Path, target: Path) -> None:
+    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+    older = aside / "checkpoint"
+    try:
+        target.rename(older)
+        draft.rename(target)
+    except BaseException:
+        if older.exists():
+            older.rename(target)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _flush_folder(folder: Path) -> None:

@@ -18,7 +18,7 @@ class SparseMatrix:
     """
 
     def __init__(self, matrix: Any, dtype: torch.dtype = torch.float32, device: str | torch.device = "cpu") -> None:
-        forward = sp.csr_array(matrix)
+        forward = sp.csr_array(matrix, copy=True)  # the caller's arrays are neither changed nor kept
         forward.sum_duplicates()
         self.shape: tuple[int, int] = (int(forward.shape[0]), int(forward.shape[1]))
         # A matrix whose entries are their own positions tells where each entry stands in the transpose.

@@ -1,0 +1,1 @@
+"""Runs that show or check what the library does."""

@@ -1,0 +1,67 @@
+"""A run on disk: a fitted model, the split it was fitted on, and where its graph came from."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from redisc.errors import CheckpointError
+from redisc.estimator import ReDiSC
+from redisc.graph import Graph, Split
+from redisc.io.files import read_json, write_atomically
+from redisc.source import GraphSource, source_from_json, source_to_json
+
+
+@dataclass(frozen=True)
+class Run:
+    """A folder with `run.json`, `split.json` and `model/`."""
+
+    folder: Path
+
+    def check_free(self) -> None:
+        """Refuse a folder that holds something else; an older run may be replaced."""
+        if self.folder.exists() and not self._is_run() and (self.folder.is_file() or any(self.folder.iterdir())):
+            raise CheckpointError(f"{self.folder} exists and is not a run: choose another --out")
+
+    def save(self, clf: ReDiSC, source: GraphSource, split: Split, facts: dict[str, Any]) -> None:
+        """Write the model, then the split, and `run.json` last: a folder without it is no run."""
+        clf.save(self.folder / "model")
+        masks = {name: np.flatnonzero(getattr(split, name)).tolist() for name in ("train", "val", "test")}
+        write_atomically(self.folder / "split.json", json.dumps(masks).encode())
+        content = {"source": source_to_json(source), "fingerprint": clf.graph_.fingerprint(), **facts}
+        write_atomically(self.folder / "run.json", json.dumps(content, indent=2).encode())
+
+    def facts(self) -> dict[str, Any]:
+        """Return what `run.json` holds."""
+        if not self._is_run():
+            raise CheckpointError(f"{self.folder} is not a run: it has no run.json (make one with `redisc fit`)")
+        return read_json(self.folder / "run.json")
+
+    def graph(self) -> Graph:
+        """Load the graph again and make sure that it is the one that was fitted."""
+        facts = self.facts()
+        graph = source_from_json(facts.get("source")).load()
+        if graph.fingerprint() != facts.get("fingerprint"):
+            raise CheckpointError(
+                f"the graph of {self.folder} has changed since the fit: fit again, or restore its files"
+            )
+        return graph
+
+    def split(self, graph: Graph) -> Split:
+        """Return the masks of the fit."""
+        stored = read_json(self.folder / "split.json")
+        masks = {name: np.zeros(graph.num_nodes, dtype=bool) for name in ("train", "val", "test")}
+        for name, mask in masks.items():
+            mask[stored.get(name, [])] = True
+        return Split(**masks)
+
+    def model(self) -> ReDiSC:
+        """Load the fitted model."""
+        return ReDiSC.load(self.folder / "model")
+
+    def _is_run(self) -> bool:
+        return (self.folder / "run.json").is_file()

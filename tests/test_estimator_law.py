@@ -1,0 +1,97 @@
+"""Samples of a fitted ReDiSC on four nodes, against the enumerated laws of its own denoiser."""
+
+import functools
+
+import numpy as np
+import pytest
+import torch
+
+from examples import FAST
+from oracles import condition, empirical, g_test, reverse_law, softmax, total_variation
+from redisc import Graph, ReDiSC
+from redisc.diffusion import ReverseProcess, get_routing, prune_sample
+
+KNOWN, FREE, SAMPLES = (1, -1, -1, 0), (-1,) * 4, 4000
+
+
+@pytest.fixture(scope="module")
+def clf():
+    """A fit on a path; its label embeddings are then made six times larger, so that labels matter much."""
+    rng = np.random.default_rng(0)
+    graph = Graph(x=rng.normal(size=(4, 3)), edge_index=[[0, 1, 2], [1, 2, 3]], y=[0, 1, 1, 0])
+    clf = ReDiSC(**{**FAST, "steps": 3, "dtype": "float64"}, random_state=0).fit(graph, [0, 1], [2, 3])
+    with torch.no_grad():
+        for gate in clf._model.denoiser.gates:
+            gate.embedding.weight.mul_(6)
+    return clf
+
+
+@pytest.fixture(scope="module")
+def probabilities(clf):
+    """(labels, t) -> (N, C), asked from the network one state at a time."""
+    engine, denoiser = clf._model.engine(clf.graph_), clf._model.denoiser
+
+    @functools.cache
+    def answer(state, t):
+        with torch.no_grad():
+            return softmax(engine.noisy_logits(denoiser, torch.tensor([state]), torch.tensor([t]))[:, 0].numpy())
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def law(clf, probabilities):
+    alpha = clf._model.blueprint.schedule.alpha.numpy()
+    return lambda routing, known: reverse_law(probabilities, alpha, routing, known)
+
+
+@pytest.fixture(scope="module")
+def samples(clf):
+    return clf.sample(SAMPLES, labels=np.array(KNOWN))
+
+
+def test_samples_follow_the_enumerated_labelled_first_law(samples, law):
+    assert g_test(samples, law("labelled-first", KNOWN)) > 1e-3
+
+
+def test_the_law_couples_neighbours_and_the_samples_show_it(samples, law):
+    enumerated = law("labelled-first", KNOWN)
+    first = {a: sum(m for s, m in enumerated.items() if s[1] == a) for a in (0, 1)}
+    second = {b: sum(m for s, m in enumerated.items() if s[2] == b) for b in (0, 1)}
+    independent = {(1, a, b, 0): first[a] * second[b] for a in (0, 1) for b in (0, 1)}
+    assert total_variation(enumerated, independent) > 0.05
+    assert g_test(samples, independent) < 1e-6
+
+
+def test_samples_are_as_far_from_the_exact_posterior_as_enumeration_says(samples, law):
+    exact = condition(law("uniform", FREE), KNOWN)
+    gap = total_variation(law("labelled-first", KNOWN), exact)
+    noise = 2 * (len(exact) / SAMPLES) ** 0.5 / 2
+    assert gap > 2 * noise / 2
+    assert total_variation(empirical(samples), exact) == pytest.approx(gap, abs=noise)
+
+
+def test_pruned_samples_follow_the_exact_posterior_and_tell_the_same_gap(clf, samples, law):
+    model = clf._model
+    denoise = model.engine(clf.graph_).denoise(model.denoiser)
+    process = ReverseProcess(denoise, model.blueprint.schedule, get_routing("uniform"), torch.tensor(KNOWN), seed=1)
+    pruned = prune_sample(process, SAMPLES).numpy()
+    exact = condition(law("uniform", FREE), KNOWN)
+    assert g_test(pruned, exact) > 1e-3
+    gap = total_variation(law("labelled-first", KNOWN), exact)
+    noise = 4 * (len(exact) / SAMPLES) ** 0.5 / 2
+    assert total_variation(empirical(samples), empirical(pruned)) == pytest.approx(gap, abs=noise)
+
+
+def test_the_law_is_that_of_these_labels_and_no_others(clf, law):
+    other = clf.sample(1500, labels=np.array([-1, -1, 1, -1]))
+    assert g_test(other, law("labelled-first", (-1, -1, 1, -1))) > 1e-3
+    assert (other[:, 0] != 0).any()
+
+
+def test_probabilities_are_the_marginals_of_the_enumerated_law(clf, law):
+    enumerated = law("labelled-first", KNOWN)
+    marginals = np.zeros((4, 2))
+    for state, mass in enumerated.items():
+        marginals[np.arange(4), state] += mass
+    assert np.abs(clf.predict_proba(1500, labels=np.array(KNOWN)) - marginals).max() < 0.03
