@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import comb
 
 import numpy as np
+from scipy.stats import chi2
 
 MASKED = -1
 Law = dict[tuple[int, ...], float]
@@ -103,8 +104,6 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 def g_test(samples: np.ndarray, law: Law) -> float:
     """p-value of the likelihood-ratio test that `samples (n, N)` come from `law`; rare outcomes are pooled."""
-    from scipy.stats import chi2
-
     seen: dict[tuple[int, ...], int] = defaultdict(int)
     for row in samples.tolist():
         seen[tuple(row)] += 1

@@ -338,17 +338,21 @@ def test_all_nodes_labelled_need_no_mask():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clf = ReDiSC(**TINY, random_state=0).fit(GRAPH)
-    assert 0 < (clf.known_ != -1).sum() < NODES
+    assert 0 < clf.val_mask_.sum() < clf.train_mask_.sum()
+    assert np.array_equal(clf.predict(), GRAPH.y)
     all_known = fit(train=np.arange(20), val=np.arange(20, NODES), clamp="train+val")
     assert np.array_equal(all_known.predict(), GRAPH.y)
 
 
-def test_without_validation_nodes_a_part_is_held_out_and_not_known():
+def test_without_validation_nodes_a_part_is_held_out_from_the_fit_but_kept_in_predictions():
     clf = fit(val=None)
-    held_out = np.setdiff1d(TRAIN, np.flatnonzero(clf.known_ != -1))
+    held_out = np.flatnonzero(clf.val_mask_)
     assert 1 <= len(held_out) <= 6
-    assert set(GRAPH.y[TRAIN].tolist()) == set(clf.known_.tolist()) - {-1}
-    assert clf.score(mask=held_out) == clf.history_["best_validation"]
+    assert set(np.union1d(held_out, np.flatnonzero(clf.train_mask_))) == set(TRAIN)
+    assert set(GRAPH.y[clf.train_mask_]) == set(GRAPH.y[TRAIN])
+    assert np.array_equal(clf.known_[TRAIN], GRAPH.y[TRAIN])
+    fitted_on = np.where(clf.train_mask_, GRAPH.y, -1)
+    assert clf.score(labels=fitted_on, mask=held_out) == clf.history_["best_validation"]
 
 
 def test_sparse_features_are_fitted_too():

@@ -49,7 +49,8 @@ def test_labels_of_a_task_are_places_in_its_sorted_classes(role, y, seed):
     inside = task.train | task.val
     assert (task.classes[task.labels[inside]] == y[inside]).all()
     assert task.classes.tolist() == sorted(set(y[inside].tolist()))
-    assert np.array_equal(task.known("train") != -1, task.train)
+    assert task.held_out == (role != "val").all()
+    assert np.array_equal(task.known("train") != -1, inside if task.held_out else task.train)
     assert np.array_equal(task.known("train+val") != -1, inside)
 
 

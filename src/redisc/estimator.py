@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from redisc import metrics
 from redisc.diffusion import MASKED, Schedule, get_schedule
 from redisc.em import Clock, EMConfig, Problem, Sampled, Trainer, Validation
-from redisc.engine import FullGraphEngine, mostly_zeros, threads_for
+from redisc.engine import FullGraphEngine, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph, as_mask
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
@@ -75,7 +75,7 @@ class ReDiSC(BaseEstimator):
         layers: int = 2,
         heads: int = 8,
         dropout: float = 0.5,
-        input_dropout: float | None = None,
+        input_dropout: float = 0.5,
         residual: bool = False,
         initial_residual: float = 0.0,
         normalisation: str = "none",
@@ -184,7 +184,7 @@ class ReDiSC(BaseEstimator):
         seed = resolve_seed(self.random_state)
         self._check_settings()
         task = make_task(graph, train_mask, val_mask, split, seed)
-        blueprint = self._blueprint(task.graph)
+        blueprint = self._blueprint()
         model = JointModel.new(blueprint, task.graph, self.feature_scaling, task.classes, task.known(self.clamp), seed)
         engine = model.engine(task.graph)
         trainer = Trainer(
@@ -364,22 +364,15 @@ class ReDiSC(BaseEstimator):
             if getattr(self, name) > most:
                 raise ConfigError(f"{name}={getattr(self, name)} does not fit the saved weights")
 
-    def _blueprint(self, graph: Graph | None = None) -> Blueprint:
-        """Describe the networks; a loaded model needs no graph, as only training knows dropout."""
-        bag_of_words = graph is not None and self.input_dropout is None and mostly_zeros(graph.x)
-        dropout = (0.5 if bag_of_words else 0.0) if self.input_dropout is None else self.input_dropout
-        architecture: Architecture | ModuleMaker
-        if isinstance(self.backbone, str):
-            architecture = self._pick(Architecture, input_dropout=dropout)
-        else:
-            architecture = self.backbone
+    def _blueprint(self) -> Blueprint:
+        architecture = self._pick(Architecture) if isinstance(self.backbone, str) else self.backbone
         gate: Any = self.gate if self.time_aware else "none"
         schedule = get_schedule(self.schedule, self.steps)
         return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device)
 
-    def _pick(self, kind: type[Settings], **resolved: Any) -> Settings:
+    def _pick(self, kind: type[Settings]) -> Settings:
         """Build one of the parts' settings from the hyper-parameters of the same names."""
-        return kind(**{f.name: getattr(self, f.name) for f in fields(kind)} | resolved)
+        return kind(**{f.name: getattr(self, f.name) for f in fields(kind)})
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -93,7 +95,7 @@ def test_every_node_is_revealed_once_and_known_labels_survive(routing, steps, se
         return state
 
     process(routing, tuple(known), denoiser, Schedule.cosine(steps), seed).run(3, watch)
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in itertools.pairwise(states):
         revealed = before != MASKED
         assert (after[revealed] == before[revealed]).all()
     assert (states[-1] != MASKED).all()

@@ -22,6 +22,8 @@ FAST_EM = {
     "masks": 4,
     "mean_field_epochs": 5,
     "queue_temperature": 0.1,
+    "warm_iterations": 0,
+    "weight_decay": 1e-3,
 }
 
 

@@ -1,9 +1,9 @@
 """Blocks and what chooses between them: how the networks of `nn` meet a graph."""
 
-from redisc.engine.features import FeatureScaling, mostly_zeros
+from redisc.engine.features import FeatureScaling
 from redisc.engine.full_block import FullBlock
 from redisc.engine.full_graph import FullGraphEngine
 from redisc.engine.threads import threads_for
 from redisc.engine.topology import Topology
 
-__all__ = ["FeatureScaling", "FullBlock", "FullGraphEngine", "Topology", "mostly_zeros", "threads_for"]
+__all__ = ["FeatureScaling", "FullBlock", "FullGraphEngine", "Topology", "threads_for"]

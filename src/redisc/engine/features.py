@@ -17,7 +17,7 @@ _SPARSE_BELOW = 0.1
 _ROUNDING = 1e-12
 
 
-def mostly_zeros(x: Any) -> bool:
+def _mostly_zeros(x: Any) -> bool:
     """Tell whether features are bag-of-words-like: fewer than a tenth of the entries are set."""
     filled = x.nnz if sp.issparse(x) else np.count_nonzero(x)
     return bool(filled < _SPARSE_BELOW * x.shape[0] * x.shape[1])
@@ -25,7 +25,7 @@ def mostly_zeros(x: Any) -> bool:
 
 @dataclass(frozen=True)
 class FeatureScaling:
-    """How features are scaled: "none", "row" (each node's features sum to 1) or "standard" (columns, dense only).
+    """How features are scaled: "none", "row" (divided by their absolute sum) or "standard" (columns, dense only).
 
     The columns' mean and deviation are those of the graph that was fitted; other graphs are scaled by them too.
     """
@@ -52,7 +52,7 @@ class FeatureScaling:
         """Scale features and put them on the device; those that are mostly zeros become sparse."""
         if self.kind == "standard":
             _refuse_sparse(x)
-        if sp.issparse(x) or (self.kind != "standard" and mostly_zeros(x)):
+        if sp.issparse(x) or (self.kind != "standard" and _mostly_zeros(x)):
             return SparseMatrix(self._scale_rows(sp.csr_array(x, dtype=np.float64)), dtype, device)
         dense = np.asarray(x, dtype=np.float64)
         if self.mean is not None and self.deviation is not None:

@@ -32,7 +32,7 @@ class FullGraphEngine:
         return denoiser([block] * denoiser.depth, projected, t, dropout)
 
     def denoise(self, denoiser: Denoiser) -> Denoise:
-        """Return the denoiser in the form that the sampler asks for; weights are read now, features multiplied once."""
+        """Return the denoiser as the sampler asks for it; features are multiplied once, so don't train in between."""
         with torch.no_grad():
             projected = denoiser.project(self.features)
 

@@ -25,7 +25,7 @@ def sinusoidal_encoding(t: Tensor, steps: int, width: int = TIME_WIDTH) -> Tenso
     for every T.
     """
     half = width // 2
-    rates = torch.exp(torch.arange(half, device=t.device) * (-math.log(10_000) / (half - 1)))
+    rates = torch.exp(torch.arange(half, dtype=torch.float64, device=t.device) * (-math.log(10_000) / (half - 1)))
     angles = (t.to(rates.dtype) * (_TIME_SCALE / steps))[:, None] * rates
     return torch.cat([angles.sin(), angles.cos()], dim=1)
 
