@@ -19,7 +19,8 @@ def clf():
     """A fit on a path; its label embeddings are then made six times larger, so that labels matter much."""
     rng = np.random.default_rng(0)
     graph = Graph(x=rng.normal(size=(4, 3)), edge_index=[[0, 1, 2], [1, 2, 3]], y=[0, 1, 1, 0])
-    clf = ReDiSC(**{**FAST, "steps": 3, "dtype": "float64"}, random_state=0).fit(graph, [0, 1], [2, 3])
+    recipe = {**FAST, "steps": 3, "dtype": "float64", "objective": "paper", "weight_decay": 0.0}
+    clf = ReDiSC(**recipe, random_state=0).fit(graph, [0, 1], [2, 3])
     with torch.no_grad():
         for gate in clf._model.denoiser.gates:
             gate.embedding.weight.mul_(6)

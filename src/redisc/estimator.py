@@ -89,7 +89,7 @@ class ReDiSC(BaseEstimator):
         iterations: int = 3000,
         masks: int = 8,
         antithetic: bool = True,
-        objective: str = "paper",
+        objective: str = "unweighted",
         learning_rate: float = 0.01,
         weight_decay: float = 5e-3,
         e_step_every: int = 50,

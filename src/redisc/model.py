@@ -11,7 +11,7 @@ from torch import Tensor
 
 from redisc.diffusion import MASKED, LabelledFirst, ReverseProcess, Schedule
 from redisc.em import Sampled, draw_samples
-from redisc.engine import FeatureScaling, FullGraphEngine, Topology
+from redisc.engine import FeatureScaling, FullGraphEngine, Topology, choose_engine
 from redisc.errors import CheckpointError, FeatureError, UnsupportedGraphError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_weights
@@ -90,7 +90,8 @@ class JointModel:
                 "use a built-in backbone, or a graph without weights"
             )
         dtype, device = self.blueprint.dtype, self.blueprint.device
-        return FullGraphEngine(Topology(graph, dtype, device), self.scaling.apply(graph.x, dtype, device))
+        features = self.scaling.apply(graph.x, dtype, device)
+        return choose_engine(Topology(graph, dtype, device), features, self.blueprint.architecture)
 
     def draw(self, engine: FullGraphEngine, known: np.ndarray, n: int, temperature: float, purpose: str) -> Sampled:
         """Run `n` labelled-first chains; `purpose` names their random numbers."""

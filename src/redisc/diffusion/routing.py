@@ -13,7 +13,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from redisc.diffusion.schedule import Schedule
 from redisc.errors import ConfigError
+from redisc.kernels.reveal_plan import plan_reveals
 
 
 class Routing(Protocol):
@@ -25,6 +27,13 @@ class Routing(Protocol):
         """Return the nodes to reveal as a boolean tensor, a subset of `masked`."""
         ...
 
+    def plan(self, seed: int, chains: Tensor, schedule: Schedule, labelled: Tensor) -> Tensor | None:
+        """Return the step that reveals each node, `(chains, N)`: what repeated calls would choose.
+
+        None where that depends on the denoiser.
+        """
+        ...
+
 
 class Uniform:
     """Every masked node whose routing variable came up (Eq. 10 as it stands)."""
@@ -34,6 +43,10 @@ class Uniform:
     def __call__(self, lateness: Tensor, masked: Tensor, labelled: Tensor, confidence: Tensor | None) -> Tensor:
         """Return v' on the masked nodes."""
         return masked & (lateness < 1)
+
+    def plan(self, seed: int, chains: Tensor, schedule: Schedule, labelled: Tensor) -> Tensor | None:
+        """Draw all steps' routing variables at once."""
+        return plan_reveals(seed, chains, schedule.reveal_rates(), labelled, labelled_first=False)
 
 
 class LabelledFirst:
@@ -48,6 +61,10 @@ class LabelledFirst:
             return came_up
         return _spend(came_up.sum(1), masked, [(~labelled).to(lateness), lateness])
 
+    def plan(self, seed: int, chains: Tensor, schedule: Schedule, labelled: Tensor) -> Tensor | None:
+        """Spend all steps' budgets at once."""
+        return plan_reveals(seed, chains, schedule.reveal_rates(), labelled, labelled_first=True)
+
 
 class ConfidentFirst:
     """The budget goes to the nodes that the denoiser is surest of (RDM's certainty-first); a known label is certain."""
@@ -60,6 +77,10 @@ class ConfidentFirst:
             raise ConfigError("confident-first routing needs the denoiser's confidence")
         budget = (masked & (lateness < 1)).sum(1)
         return _spend(budget, masked, [(~labelled).to(lateness), -confidence.to(lateness), lateness])
+
+    def plan(self, seed: int, chains: Tensor, schedule: Schedule, labelled: Tensor) -> Tensor | None:
+        """Return None: confidence is not known ahead."""
+        return None
 
 
 def _spend(budget: Tensor, masked: Tensor, keys: list[Tensor]) -> Tensor:

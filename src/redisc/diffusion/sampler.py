@@ -14,6 +14,7 @@ from redisc.diffusion.routing import Routing
 from redisc.diffusion.schedule import Schedule
 from redisc.errors import ConfigError
 from redisc.kernels.counter_random import Stream, uniform
+from redisc.kernels.draw import draw_labels
 
 
 class Denoise(Protocol):
@@ -37,7 +38,10 @@ class Reveal:
 
 @dataclass(frozen=True)
 class State:
-    """Y(t) of several chains: `labels (chains, N)`, the chains' identities, and what the last step revealed."""
+    """Y(t) of several chains: `labels (chains, N)`, the chains' identities, and what the last step revealed.
+
+    Labels are written in place from step to step; copy what is to be kept.
+    """
 
     labels: Tensor
     chains: Tensor
@@ -56,8 +60,8 @@ class ReverseProcess:
     """Samples node labels by revealing each node once, from all masked at T to none at 0.
 
     `known (N,)` holds observed labels, MASKED elsewhere: they stand in every sample. `labelled (N,)` tells whom
-    labelled-first routing prefers; by default those with a known label. `temperature` divides the logits; 0 takes
-    the most probable label.
+    labelled-first routing prefers; by default those with a known label. `temperature` divides the logits; 0 takes the
+    most probable label.
     """
 
     denoise: Denoise
@@ -71,8 +75,6 @@ class ReverseProcess:
     def __post_init__(self) -> None:
         if self.temperature < 0:
             raise ConfigError(f"temperature={self.temperature}: it must be 0 or more")
-        if self.labelled is None:
-            object.__setattr__(self, "labelled", self.known != MASKED)
 
     def run(self, chains: Tensor | int, after_step: AfterStep | None = None) -> Tensor:
         """Run Algorithm 2 for the given chains (a number, or their identities) and return labels `(chains, N)`.
@@ -82,62 +84,85 @@ class ReverseProcess:
         identities = torch.arange(chains) if isinstance(chains, int) else chains
         identities = identities.to(self.known.device)
         labels = torch.full((len(identities), len(self.known)), MASKED, device=self.known.device)
-        state = State(labels, identities)
+        state, plan = State(labels, identities), self.plan(identities)
         for t in range(self.schedule.steps, 0, -1):
-            state = self.step(state, t)
-            state = after_step(state) if after_step is not None else state
+            state = self.step(state, t) if plan is None else self._reveal(state, t, *plan.rows(t))
+            if after_step is not None:
+                chains_before = state.chains
+                state = after_step(state)
+                if plan is not None and state.chains is not chains_before:
+                    plan = self.plan(state.chains)
         return state.labels
+
+    def plan(self, chains: Tensor) -> Plan | None:
+        """Work out ahead when each node will be revealed; None where the routing has to ask the denoiser first."""
+        if self.known.device.type != "cpu":
+            return None
+        revealed_at = self.routing.plan(self.seed, chains, self.schedule, self._labelled())
+        return None if revealed_at is None else Plan(revealed_at, self.schedule.steps)
 
     def step(self, state: State, t: int) -> State:
         """Go from Y(t) to Y(t-1) (Eqs. 10 and 11): route, ask the denoiser for the chosen rows, reveal."""
         masked = state.labels == MASKED
-        if self.routing.needs_confidence:
-            return self._confident_step(state, masked, t)
-        chosen = self.routing(self._lateness(state, t), masked, self._labelled_rows(masked), None)
-        chain, node = self._unknown(chosen)
-        logits = self.denoise(state.labels, t, chain, node) if len(node) else None
-        return self._reveal(state, t, chosen, chain, node, logits)
-
-    def _confident_step(self, state: State, masked: Tensor, t: int) -> State:
-        """A step whose routing looks at every masked node's confidence before it chooses."""
-        chain, node = self._unknown(masked)
+        labelled = self._labelled().expand(masked.shape)
+        if not self.routing.needs_confidence:
+            chain, node = self._chosen(state, t, masked, labelled, None)
+            return self._reveal(state, t, chain, node)
+        asked = masked & (self.known == MASKED)
         confidence = torch.ones(masked.shape, dtype=torch.float64, device=masked.device)
-        logits = None
-        if len(node):
-            logits = self.denoise(state.labels, t, chain, node)
-            confidence[chain, node] = logits.double().softmax(1).amax(1)
-        chosen = self.routing(self._lateness(state, t), masked, self._labelled_rows(masked), confidence)
-        taken = chosen[chain, node]
-        return self._reveal(state, t, chosen, chain[taken], node[taken], None if logits is None else logits[taken])
+        logits = self.denoise(state.labels, t, *asked.nonzero(as_tuple=True)) if asked.any() else None
+        if logits is not None:
+            confidence[asked] = logits.double().softmax(1).amax(1)
+        chain, node = self._chosen(state, t, masked, labelled, confidence)
+        taken = torch.zeros_like(masked)
+        taken[chain, node] = True
+        return self._reveal(state, t, chain, node, None if logits is None else logits[taken[asked]])
 
-    def _reveal(
-        self, state: State, t: int, chosen: Tensor, chain: Tensor, node: Tensor, logits: Tensor | None
-    ) -> State:
-        """Write known labels and drawn ones into the chosen places; all others stay as they are."""
-        labels = torch.where(chosen & (self.known != MASKED), self.known, state.labels)
-        if logits is None or not len(node):
-            return replace(state, labels=labels, revealed=None)
-        drawn = self._draw(logits, state.chains[chain], node, t)
-        labels[chain, node] = drawn
-        return replace(state, labels=labels, revealed=Reveal(t, chain, node, logits, drawn))
+    def _chosen(
+        self, state: State, t: int, masked: Tensor, labelled: Tensor, confidence: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        chosen = self.routing(self._lateness(state, t), masked, labelled, confidence)
+        chain, node = chosen.nonzero(as_tuple=True)
+        return chain, node
 
-    def _draw(self, logits: Tensor, chain: Tensor, node: Tensor, t: int) -> Tensor:
-        """Draw labels from softmax(logits / temperature) by inverting its distribution function."""
-        if self.temperature == 0:
-            return logits.argmax(1)
-        cumulative = (logits.double() / self.temperature).softmax(1).cumsum(1)
-        uniforms = uniform(self.seed, Stream.LABEL, chain, t, node) * cumulative[:, -1]
-        return (cumulative <= uniforms[:, None]).sum(1).clamp_max(logits.shape[1] - 1)
+    def _reveal(self, state: State, t: int, chain: Tensor, node: Tensor, logits: Tensor | None = None) -> State:
+        """Write known labels and drawn ones into the chosen rows; all others stay as they are.
+
+        `logits` are those of the chosen rows without a known label, where they have been asked for already.
+        """
+        given = self.known[node]
+        unknown = given == MASKED
+        chain_, node_ = chain[unknown], node[unknown]
+        if len(node_) and logits is None:
+            logits = self.denoise(state.labels, t, chain_, node_)
+        revealed = None
+        if len(node_) and logits is not None:
+            drawn = draw_labels(logits, self.temperature, self.seed, state.chains[chain_], t, node_)
+            revealed = Reveal(t, chain_, node_, logits, drawn)
+            given = given.masked_scatter(unknown, drawn)
+        state.labels[chain, node] = given
+        return replace(state, revealed=revealed)
 
     def _lateness(self, state: State, t: int) -> Tensor:
         node = torch.arange(len(self.known), device=self.known.device)
         uniforms = uniform(self.seed, Stream.ROUTE, state.chains[:, None], t, node)
         return uniforms / self.schedule.reveal_rate(t).to(uniforms.device)
 
-    def _labelled_rows(self, masked: Tensor) -> Tensor:
-        assert self.labelled is not None
-        return self.labelled.expand(masked.shape)
+    def _labelled(self) -> Tensor:
+        return self.known != MASKED if self.labelled is None else self.labelled
 
-    def _unknown(self, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        chain, node = (chosen & (self.known == MASKED)).nonzero(as_tuple=True)
-        return chain, node
+
+class Plan:
+    """The rows of every step, sorted: `rows(t)` are the places of chains and the nodes that step t reveals."""
+
+    def __init__(self, revealed_at: Tensor, steps: int) -> None:
+        flat = revealed_at.reshape(-1)
+        self._order = flat.argsort(stable=True)
+        self._chain = self._order // revealed_at.shape[1]
+        self._node = self._order % revealed_at.shape[1]
+        self._bounds = [0, *torch.bincount(flat, minlength=steps + 1).cumsum(0).tolist()]
+
+    def rows(self, t: int) -> tuple[Tensor, Tensor]:
+        """Return chain places and nodes."""
+        here = slice(self._bounds[t], self._bounds[t + 1])
+        return self._chain[here], self._node[here]

@@ -50,6 +50,10 @@ class Schedule:
         rate = (self.alpha[t - 1] - self.alpha[t]) / masked.clamp_min(torch.finfo(torch.float64).tiny)
         return torch.where(masked > 0, rate, torch.ones_like(rate))
 
+    def reveal_rates(self) -> Tensor:
+        """Return lambda'(t-1) at place t for all t = 1..T, `(T+1,)` or `(T+1, N)`; place 0 is not used."""
+        return torch.cat([torch.ones_like(self.alpha[:1]), self.reveal_rate(torch.arange(1, self.steps + 1))])
+
     @classmethod
     def from_function(cls, alpha: Callable[[float], float], steps: int) -> Schedule:
         """Tabulate any falling function on [0, 1] with alpha(0) = 1 and alpha(1) = 0."""

@@ -19,7 +19,7 @@ class EMConfig:
     iterations: int = 3000  # M-step updates at the most
     masks: int = 8  # B, masked states an update
     antithetic: bool = True  # draw steps in pairs t, T+1-t
-    objective: Objective = "paper"  # weights of the cross-entropy
+    objective: Objective = "unweighted"  # weights of the cross-entropy
     learning_rate: float = 0.01  # Adam
     weight_decay: float = 5e-3  # coupled, as in the paper
     e_step_every: int = 50  # updates between two E-steps

@@ -23,25 +23,29 @@ class RevealedProbabilities:
     """
 
     def __init__(self, known: Tensor, num_classes: int) -> None:
-        self._known = known
-        self._total = torch.zeros(len(known), num_classes, dtype=torch.float64, device=known.device)
-        self._seen = torch.zeros(len(known), dtype=torch.float64, device=known.device)
+        self._known, self._num_classes = known, num_classes
+        self._nodes: list[Tensor] = []
+        self._logits: list[Tensor] = []
 
     def __call__(self, state: State) -> State:
         """Record what the last step revealed."""
         if state.revealed is not None:
-            node, logits = state.revealed.node, state.revealed.logits
-            self._total.index_add_(0, node, logits.double().softmax(1))
-            self._seen.index_add_(0, node, torch.ones_like(node, dtype=torch.float64))
+            self._nodes.append(state.revealed.node)
+            self._logits.append(state.revealed.logits)
         return state
 
     def mean(self) -> Tensor:
         """Return mean probabilities `(N, C)`."""
-        mean = self._total / self._seen.clamp_min(1)[:, None]
-        labelled = self._known != MASKED
-        mean[labelled] = 0
-        mean[labelled, self._known[labelled]] = 1
-        return mean
+        known = self._known
+        total = torch.zeros(len(known), self._num_classes, dtype=torch.float64, device=known.device)
+        if self._nodes:
+            node = torch.cat(self._nodes)
+            total.index_add_(0, node, torch.cat(self._logits).double().softmax(1))
+            total /= torch.bincount(node, minlength=len(known)).clamp_min(1)[:, None]
+        labelled = known != MASKED
+        total[labelled] = 0
+        total[labelled, known[labelled]] = 1
+        return total
 
 
 @dataclass(frozen=True)

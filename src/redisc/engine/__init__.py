@@ -1,9 +1,21 @@
 """Blocks and what chooses between them: how the networks of `nn` meet a graph."""
 
+from redisc.engine.choice import choose_engine
+from redisc.engine.compiled_block import CompiledBlock
+from redisc.engine.compiled_engine import CompiledEngine
 from redisc.engine.features import FeatureScaling
 from redisc.engine.full_block import FullBlock
 from redisc.engine.full_graph import FullGraphEngine
 from redisc.engine.threads import threads_for
 from redisc.engine.topology import Topology
 
-__all__ = ["FeatureScaling", "FullBlock", "FullGraphEngine", "Topology", "threads_for"]
+__all__ = [
+    "CompiledBlock",
+    "CompiledEngine",
+    "FeatureScaling",
+    "FullBlock",
+    "FullGraphEngine",
+    "Topology",
+    "choose_engine",
+    "threads_for",
+]

@@ -35,11 +35,12 @@ class FullBlock(Block):
         """Do the same: every source is a target."""
         return self.lookup(table)
 
-    def propagate(self, z: Tensor, weighting: Weighting) -> Tensor:
-        """Multiply by the propagation matrix: all copies in one product of width copies * d."""
-        return (self.topology.propagator(weighting) @ z.flatten(1)).view(z.shape)
+    def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
+        """Multiply by the propagation matrix: all copies in one product of width copies * d; labels by their counts."""
+        mixed = (self.topology.propagator(weighting) @ z.flatten(1)).view(z.shape)
+        return mixed if table is None else mixed + self._propagate_labels(table, weighting)
 
-    def propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:
+    def _propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:
         """Multiply label counts `(N, copies, C+1)` by the table."""
         counts = self._label_counts(table.shape[1], weighting).to(table.dtype)
         return counts @ table[0] if len(table) == 1 else torch.einsum("nbc,bcd->nbd", counts, table)

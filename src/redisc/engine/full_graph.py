@@ -29,7 +29,7 @@ class FullGraphEngine:
         """Return logits `(N, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
         block = FullBlock(self.topology, labels)
         projected = denoiser.project(self.features, dropout)
-        return denoiser([block] * denoiser.depth, projected, t, dropout)
+        return denoiser([block] * denoiser.depth, projected, denoiser.condition(t), dropout)
 
     def denoise(self, denoiser: Denoiser) -> Denoise:
         """Return the denoiser as the sampler asks for it; features are multiplied once, so don't train in between."""
@@ -39,7 +39,7 @@ class FullGraphEngine:
         @torch.no_grad()
         def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
             block = FullBlock(self.topology, labels)
-            step = torch.tensor([t], device=labels.device)
-            return denoiser([block] * denoiser.depth, projected, step)[node, chain]
+            time = denoiser.condition(torch.tensor([t], device=labels.device))
+            return denoiser([block] * denoiser.depth, projected, time)[node, chain]
 
         return denoise

@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redisc.kernels.compiled import runs_compiled
+from redisc.kernels.relu_dropout import relu_dropout
 from redisc.kernels.sparse import SparseMatrix
 
 
@@ -24,6 +26,12 @@ class Dropout:
         """Zero elements of `h` with probability `rate` and scale the others up."""
         return h if rate <= 0 else h * self._mask(h.shape, rate, h)
 
+    def after_relu(self, m: Tensor, rate: float) -> Tensor:
+        """Return `dense(relu(m), rate)`, in one pass where the kernel can take `m`; the same bytes decide."""
+        if rate <= 0 or not runs_compiled(m):
+            return self.dense(m.relu(), rate)
+        return relu_dropout(m, self._bytes(m.numel()), _kept(rate))
+
     def sparse(self, matrix: SparseMatrix, rate: float) -> SparseMatrix:
         """Do the same to a sparse matrix; its zeros stay zero either way."""
         if rate <= 0:
@@ -35,7 +43,14 @@ class Dropout:
         return int(self._generator.integers(2**31))
 
     def _mask(self, shape: torch.Size, rate: float, like: Tensor) -> Tensor:
-        kept = max(1, round((1 - rate) * 256))
-        drawn = np.frombuffer(self._generator.bytes(shape.numel()), dtype=np.uint8).reshape(shape)
-        mask = torch.from_numpy(drawn < kept).to(device=like.device, dtype=like.dtype)
-        return mask.mul_(256 / kept)
+        kept = _kept(rate)
+        mask = torch.from_numpy(self._bytes(shape.numel()).reshape(shape) < kept)
+        return mask.to(device=like.device, dtype=like.dtype).mul_(256 / kept)
+
+    def _bytes(self, count: int) -> np.ndarray:
+        return np.frombuffer(self._generator.bytes(count), dtype=np.uint8)
+
+
+def _kept(rate: float) -> int:
+    """Of 256 byte values, those that keep an element."""
+    return max(1, round((1 - rate) * 256))

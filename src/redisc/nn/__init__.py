@@ -3,7 +3,7 @@
 from redisc.nn.affine import Affine, Features
 from redisc.nn.architecture import BACKBONES, Architecture
 from redisc.nn.block import Block, Weighting
-from redisc.nn.denoiser import Denoiser
+from redisc.nn.denoiser import Conditioning, Denoiser
 from redisc.nn.mean_field import MeanField
 from redisc.nn.module_backbone import ModuleDenoiser, ModuleMaker, ModuleMeanField
 from redisc.nn.stack import ConvStack, Projected
@@ -14,6 +14,7 @@ __all__ = [
     "Affine",
     "Architecture",
     "Block",
+    "Conditioning",
     "ConvStack",
     "Denoiser",
     "Features",

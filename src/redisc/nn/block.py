@@ -43,12 +43,12 @@ class Block(ABC):
         """Return the table's row for each target's current label: `(targets, copies, d)`."""
 
     @abstractmethod
-    def propagate(self, z: Tensor, weighting: Weighting) -> Tensor:
-        """Sum `z (sources, copies, d)` over each target's edges with fixed weights."""
+    def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
+        """Sum `z (sources, copies, d)` over each target's edges with fixed weights, and `lookup(table)` with it.
 
-    @abstractmethod
-    def propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:
-        """Do the same for `lookup(table)` by way of label counts: no product of width d over the edges."""
+        Features and labels travel apart: labels are counted, so no product of width copies * d runs over the edges for
+        them, and counts need no gradient.
+        """
 
     @abstractmethod
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +15,19 @@ from redisc.nn.architecture import Architecture
 from redisc.nn.block import Block
 from redisc.nn.stack import ConvStack, Projected
 from redisc.nn.time_gate import TIME_WIDTH, Gate, TimeEncoder, TimeGate
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """What the layers get of time: a label table and, in vanilla layers, a shift for each of them, `(copies, ...)`."""
+
+    tables: list[Tensor]
+    shifts: list[Tensor] | None
+
+    def copy(self, k: int) -> Conditioning:
+        """Return copy `k` alone."""
+        shifts = None if self.shifts is None else [shift[k : k + 1] for shift in self.shifts]
+        return Conditioning([table[k : k + 1] for table in self.tables], shifts)
 
 
 class Denoiser(nn.Module):
@@ -55,11 +69,14 @@ class Denoiser(nn.Module):
         """Multiply raw features with the weights that meet them; see `ConvStack.project`."""
         return self.stack.project(x, dropout)
 
-    def forward(
-        self, blocks: Sequence[Block], projected: Projected, t: Tensor, dropout: Dropout | None = None
-    ) -> Tensor:
-        """Return logits `(targets, copies, C)` for the Blocks' noisy labels at steps `t (copies,)` or `(1,)`."""
+    def condition(self, t: Tensor) -> Conditioning:
+        """Make the tables and shifts of steps `t (copies,)`: small, and the same for all nodes."""
         time = self.time(t, self.steps)
-        tables = [gate(time) for gate in self.gates]
         shifts = None if self.shifts is None else [shift(F.elu(time)) for shift in self.shifts]
-        return self.stack(blocks, projected, tables, shifts, dropout)
+        return Conditioning([gate(time) for gate in self.gates], shifts)
+
+    def forward(
+        self, blocks: Sequence[Block], projected: Projected, time: Conditioning, dropout: Dropout | None = None
+    ) -> Tensor:
+        """Return logits `(targets, copies, C)` for the Blocks' noisy labels; `time` has as many copies, or one."""
+        return self.stack(blocks, projected, time.tables, time.shifts, dropout)

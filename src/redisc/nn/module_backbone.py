@@ -60,15 +60,18 @@ class ModuleDenoiser(_ModuleBackbone):
         """Pass features on as they are, dense."""
         return Projected(_dense(x), None, None)
 
+    def condition(self, t: Tensor) -> Tensor:
+        """Encode steps `t (copies,)`."""
+        return sinusoidal_encoding(t, self.steps)
+
     def forward(
-        self, blocks: Sequence[Block], projected: Projected, t: Tensor, dropout: Dropout | None = None
+        self, blocks: Sequence[Block], projected: Projected, time: Tensor, dropout: Dropout | None = None
     ) -> Tensor:
         """Return logits `(N, copies, C)`."""
         x = projected.z
         one_hot = torch.eye(self.num_classes + 1, self.num_classes, dtype=x.dtype, device=x.device)
         labels = blocks[0].lookup(one_hot[None])
-        time = sinusoidal_encoding(t, self.steps).to(x.dtype)
-        parts = [part.expand(len(x), labels.shape[1], -1) for part in (x, labels, time)]
+        parts = [part.expand(len(x), labels.shape[1], -1) for part in (x, labels, time.to(x.dtype))]
         return self._call(torch.cat(parts, dim=-1), blocks[0], dropout)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from redisc.kernels.dropout import Dropout
@@ -106,8 +107,10 @@ class ConvStack(nn.Module):
         return self._emit(h, dropout)
 
     def _activate(self, m: Tensor, dropout: Dropout | None) -> Tensor:
-        h = self.layers[0].conv.activation(m)
-        return h if dropout is None else dropout.dense(h, self.architecture.dropout)
+        activation, rate = self.layers[0].conv.activation, self.architecture.dropout
+        if dropout is None:
+            return activation(m)
+        return dropout.after_relu(m, rate) if activation is F.relu else dropout.dense(activation(m), rate)
 
     def _emit(self, h: Tensor, dropout: Dropout | None) -> Tensor:
         for layer in self.head[:-1]:

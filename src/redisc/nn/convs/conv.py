@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from redisc.nn.affine import Affine, Features
-from redisc.nn.block import Block, Weighting
+from redisc.nn.block import Block
 
 
 class Conv(nn.Module):
@@ -20,6 +20,7 @@ class Conv(nn.Module):
     """
 
     activation: Callable[[Tensor], Tensor] = staticmethod(F.relu)
+    linear = False  # whether features and labels meet only after propagation
 
     def __init__(self, in_width: int, out_width: int, width: int) -> None:
         super().__init__()
@@ -30,6 +31,10 @@ class Conv(nn.Module):
         """Return `z (rows, copies, width)`: the part of the layer that does not look at the graph."""
         return self.projection(h)
 
+    def preaggregate(self, block: Block, z: Tensor) -> Tensor:
+        """For a linear layer: propagate the features alone, ahead of all label states that will share them."""
+        raise NotImplementedError(f"{type(self).__name__} is not linear")
+
     @abstractmethod
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Mix `z (sources, copies, width)` and labels over the Block: `(targets, copies, out_width)`."""
@@ -38,9 +43,3 @@ class Conv(nn.Module):
 def fuse(block: Block, z: Tensor, table: Tensor | None) -> Tensor:
     """H~ = X~ + γ ∘ Y~ for every source row; attention layers need it row by row."""
     return z if table is None else z + block.lookup(table)
-
-
-def propagate_fused(block: Block, z: Tensor, table: Tensor | None, weighting: Weighting) -> Tensor:
-    """A H~ for a linear layer, as A X~ + (A Y) table: features and labels travel apart."""
-    mixed = block.propagate(z, weighting)
-    return mixed if table is None else mixed + block.propagate_labels(table, weighting)

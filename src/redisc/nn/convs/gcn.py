@@ -6,11 +6,13 @@ import torch
 from torch import Tensor, nn
 
 from redisc.nn.block import Block, Weighting
-from redisc.nn.convs.conv import Conv, propagate_fused
+from redisc.nn.convs.conv import Conv
 
 
 class GCNConv(Conv):
     """`D^-1/2 (A + sI) D^-1/2 H~ + b`, with self-loops of weight s (the authors' code has s = 2)."""
+
+    linear = True
 
     def __init__(self, in_width: int, out_width: int, self_loop: float = 1.0) -> None:
         super().__init__(in_width, out_width, width=out_width)
@@ -23,4 +25,8 @@ class GCNConv(Conv):
 
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Propagate features and label counts with symmetric weights."""
-        return propagate_fused(block, z, table, self.weighting) + self.bias
+        return block.propagate(z, self.weighting, table) + self.bias
+
+    def preaggregate(self, block: Block, z: Tensor) -> Tensor:
+        """Return `A X~`."""
+        return block.propagate(z, self.weighting)

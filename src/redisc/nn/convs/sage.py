@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from redisc.nn.block import Block, Weighting
-from redisc.nn.convs.conv import Conv, propagate_fused
+from redisc.nn.convs.conv import Conv
 
 
 class SAGEConv(Conv):
@@ -15,6 +15,7 @@ class SAGEConv(Conv):
     A node without neighbours keeps its root term alone.
     """
 
+    linear = True
     weighting = Weighting("mean")
 
     def __init__(self, in_width: int, out_width: int) -> None:
@@ -33,4 +34,9 @@ class SAGEConv(Conv):
             return out + block.propagate(neighbour, self.weighting)
         root_table, neighbour_table = table.split(self.out_width, dim=-1)
         out = out + block.lookup_own(root_table)
-        return out + propagate_fused(block, neighbour, neighbour_table, self.weighting)
+        return out + block.propagate(neighbour, self.weighting, neighbour_table)
+
+    def preaggregate(self, block: Block, z: Tensor) -> Tensor:
+        """Return the root part as it is beside the mean of the neighbour part."""
+        root, neighbour = z.split(self.out_width, dim=-1)
+        return torch.cat([root, block.propagate(neighbour, self.weighting)], dim=-1)

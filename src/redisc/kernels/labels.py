@@ -1,0 +1,148 @@
+"""Labels as messages: neighbours' labels are counted, and counts meet a small table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numba import prange
+from torch import Tensor
+
+from redisc.kernels.compiled import launch, serial, threaded, view
+
+
+def count_labels(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    edge_weight: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    loop: np.ndarray,
+    places: np.ndarray,
+    num_states: int,
+) -> np.ndarray:
+    """Sum `left[target] * edge_weight * right[source]` over each target's edges, apart for each label.
+
+    Returns `(targets, copies, states)`. `places (sources, copies)` holds labels as table rows; `edge_weight` is
+    empty where all weights are 1. `loop (targets,)` is what the target's own label counts, zero without self-loops.
+    """
+    counts = np.zeros((len(indptr) - 1, places.shape[1], num_states), right.dtype)
+    work = len(indices) * places.shape[1] * 8
+    launch(_count_labels, work, indptr, indices, edge_weight, left, right, loop, places, counts)
+    return counts
+
+
+def mix_labels(base: Tensor, counts: Tensor, table: Tensor) -> Tensor:
+    """Return `base + counts @ table`, `(rows, copies, d)`; counts are data and get no gradient.
+
+    Shapes: `base (rows, copies or 1, d)`, `counts (rows, copies, states)`, `table (copies or 1, states, d)`. Most
+    counts are zero, and zeros are skipped.
+    """
+    return _MixLabels.apply(base, counts, table)
+
+
+class _MixLabels(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, base: Tensor, counts: Tensor, table: Tensor) -> Tensor:
+        out = np.empty((*counts.shape[:2], table.shape[2]), view(table).dtype)
+        launch(_mix, out.size, view(base), view(counts), view(table), out)
+        ctx.save_for_backward(counts)
+        ctx.shapes = base.shape, table.shape
+        return torch.from_numpy(out)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
+        (counts,) = ctx.saved_tensors
+        base_shape, table_shape = ctx.shapes
+        parts = max(1, torch.get_num_threads()) if gradient.numel() > 300_000 else 1
+        into_table = np.zeros((parts, *table_shape), view(gradient).dtype)
+        launch(_mix_backward, gradient.numel(), view(gradient), view(counts), into_table)
+        into_base = gradient.sum(1, keepdim=True) if base_shape[1] < gradient.shape[1] else gradient
+        return into_base, None, torch.from_numpy(into_table).sum(0)
+
+
+@threaded
+def _count_labels(indptr, indices, edge_weight, left, right, loop, places, counts):  # type: ignore[no-untyped-def]
+    for i in prange(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            w = left[i] * right[j]
+            w = w * edge_weight[e] if len(edge_weight) else w
+            for b in range(places.shape[1]):
+                counts[i, b, places[j, b]] += w
+        if loop[i] != 0:
+            for b in range(places.shape[1]):
+                counts[i, b, places[i, b]] += loop[i]
+
+
+@threaded
+def _mix(base, counts, table, out):  # type: ignore[no-untyped-def]
+    shared, single = base.shape[1] == 1, table.shape[0] == 1
+    for i in prange(out.shape[0]):
+        for b in range(out.shape[1]):
+            left, t = (0 if shared else b), (0 if single else b)
+            for d in range(out.shape[2]):
+                out[i, b, d] = base[i, left, d]
+            for c in range(counts.shape[2]):
+                n = counts[i, b, c]
+                if n != 0:
+                    for d in range(out.shape[2]):
+                        out[i, b, d] += n * table[t, c, d]
+
+
+@threaded
+def _mix_backward(gradient, counts, into_table):  # type: ignore[no-untyped-def]
+    """Each part of the rows sums into a table of its own."""
+    parts, single, rows = into_table.shape[0], into_table.shape[1] == 1, gradient.shape[0]
+    for part in prange(parts):
+        for i in range(part * rows // parts, (part + 1) * rows // parts):
+            for b in range(gradient.shape[1]):
+                t = 0 if single else b
+                for c in range(counts.shape[2]):
+                    n = counts[i, b, c]
+                    if n != 0:
+                        for d in range(gradient.shape[2]):
+                            into_table[part, t, c, d] += n * gradient[i, b, d]
+
+
+@serial
+def count_labels_at(rows, indptr, indices, edge_weight, left, right, loop, labels, num_nodes, num_states):  # type: ignore[no-untyped-def]
+    """Count as `count_labels` does, for flat rows (chain * N + node) alone: `(rows, states)`.
+
+    `labels` holds all chains' labels, flat; a negative label is masked and counts in the last column.
+    """
+    counts = np.zeros((len(rows), num_states), right.dtype)
+    for k in range(len(rows)):
+        i = rows[k] % num_nodes
+        first = rows[k] - i
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            w = left[i] * right[j]
+            w = w * edge_weight[e] if len(edge_weight) else w
+            label = labels[first + j]
+            counts[k, label if label >= 0 else num_states - 1] += w
+        if loop[i] != 0:
+            label = labels[first + i]
+            counts[k, label if label >= 0 else num_states - 1] += loop[i]
+    return counts
+
+
+@serial
+def propagate_rows(sources, indptr, indices, edge_weight, left, right, loop, num_nodes, z):  # type: ignore[no-untyped-def]
+    """Sum left[i] * weight * right[j] * z[j] over each target's edges, and loop[i] * z[i]: `(targets, d)`.
+
+    `sources` are flat rows, targets first; `z (sources, d)`.
+    """
+    out = np.zeros((len(indptr) - 1, z.shape[1]), z.dtype)
+    for k in range(len(out)):
+        i = sources[k] % num_nodes
+        for e in range(indptr[k], indptr[k + 1]):
+            w = left[i] * right[sources[indices[e]] % num_nodes]
+            w = w * edge_weight[e] if len(edge_weight) else w
+            for d in range(z.shape[1]):
+                out[k, d] += w * z[indices[e], d]
+        if loop[i] != 0:
+            for d in range(z.shape[1]):
+                out[k, d] += loop[i] * z[k, d]
+    return out
