@@ -86,7 +86,7 @@ class ReverseProcess:
         labels = torch.full((len(identities), len(self.known)), MASKED, device=self.known.device)
         state, plan = State(labels, identities), self.plan(identities)
         for t in range(self.schedule.steps, 0, -1):
-            state = self.step(state, t) if plan is None else self._reveal(state, t, *plan.rows(t))
+            state = self.step(state, t) if plan is None else self._planned_step(state, t, plan)
             if after_step is not None:
                 chains_before = state.chains
                 state = after_step(state)
@@ -99,7 +99,21 @@ class ReverseProcess:
         if self.known.device.type != "cpu":
             return None
         revealed_at = self.routing.plan(self.seed, chains, self.schedule, self._labelled())
-        return None if revealed_at is None else Plan(revealed_at, self.schedule.steps)
+        return None if revealed_at is None else Plan(revealed_at, self.known, self.schedule.steps)
+
+    def _planned_step(self, state: State, t: int, plan: Plan) -> State:
+        """Do what `step` does where it is known ahead whom it chooses."""
+        chain, node, place = plan.unknown(t)
+        labels, revealed = state.labels.view(-1), None
+        if len(node):
+            logits = self.denoise(state.labels, t, chain, node)
+            drawn = draw_labels(logits, self.temperature, self.seed, state.chains[chain], t, node)
+            labels[place] = drawn
+            revealed = Reveal(t, chain, node, logits, drawn)
+        known_place, given = plan.known(t)
+        if len(given):
+            labels[known_place] = given
+        return State(state.labels, state.chains, revealed)
 
     def step(self, state: State, t: int) -> State:
         """Go from Y(t) to Y(t-1) (Eqs. 10 and 11): route, ask the denoiser for the chosen rows, reveal."""
@@ -153,16 +167,30 @@ class ReverseProcess:
 
 
 class Plan:
-    """The rows of every step, sorted: `rows(t)` are the places of chains and the nodes that step t reveals."""
+    """The rows of every step, sorted by step: those that the denoiser decides, and those whose labels are known."""
 
-    def __init__(self, revealed_at: Tensor, steps: int) -> None:
-        flat = revealed_at.reshape(-1)
-        self._order = flat.argsort(stable=True)
-        self._chain = self._order // revealed_at.shape[1]
-        self._node = self._order % revealed_at.shape[1]
-        self._bounds = [0, *torch.bincount(flat, minlength=steps + 1).cumsum(0).tolist()]
+    def __init__(self, revealed_at: Tensor, known: Tensor, steps: int) -> None:
+        flat, nodes = revealed_at.reshape(-1), revealed_at.shape[1]
+        is_known = (known != MASKED).repeat(len(revealed_at))
+        self._place, self._bounds = _by_step(flat, ~is_known, steps)
+        self._chain, self._node = self._place // nodes, self._place % nodes
+        self._known_place, self._known_bounds = _by_step(flat, is_known, steps)
+        self._given = known[self._known_place % nodes]
 
-    def rows(self, t: int) -> tuple[Tensor, Tensor]:
-        """Return chain places and nodes."""
+    def unknown(self, t: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Return chain, node and flat place of the rows that the denoiser decides at step t."""
         here = slice(self._bounds[t], self._bounds[t + 1])
-        return self._chain[here], self._node[here]
+        return self._chain[here], self._node[here], self._place[here]
+
+    def known(self, t: int) -> tuple[Tensor, Tensor]:
+        """Return flat place and label of the known rows that step t reveals."""
+        here = slice(self._known_bounds[t], self._known_bounds[t + 1])
+        return self._known_place[here], self._given[here]
+
+
+def _by_step(revealed_at: Tensor, which: Tensor, steps: int) -> tuple[Tensor, list[int]]:
+    """Return the places of `which`, sorted by step, and where each step begins."""
+    places = which.nonzero().squeeze(1)
+    at = revealed_at[places]
+    order = at.argsort(stable=True)
+    return places[order], [0, *torch.bincount(at, minlength=steps + 1).cumsum(0).tolist()]

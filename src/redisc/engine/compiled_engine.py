@@ -61,8 +61,9 @@ class CompiledDenoise:
         first = denoiser.stack.layers[0].conv
         self.aggregated = first.preaggregate(CompiledBlock(topology), projected.z) if first.linear else None
         self._marker = np.empty(0, np.int32)
+        self._depth = denoiser.depth
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def __call__(self, labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
         """Return logits `(R, C)`, by the cheaper way."""
         rows = (chain * self.topology.num_nodes + node).numpy()
@@ -78,7 +79,7 @@ class CompiledDenoise:
         if len(self._marker) < chains * num_nodes:
             self._marker = np.full(chains * num_nodes, -1, np.int32)
         hops: list[Hop] = []
-        for k in reversed(range(self.denoiser.depth)):
+        for k in reversed(range(self._depth)):
             hop = (
                 no_hop(rows) if k == 0 and self.aggregated is not None else make_hop(self.topology, rows, self._marker)
             )
@@ -90,12 +91,11 @@ class CompiledDenoise:
         return hops
 
     def _full_cost(self, chains: int) -> int:
-        walked = self.denoiser.depth - (self.aggregated is not None)
-        topology = self.topology
-        return chains * (walked * topology.num_directed_edges + self.denoiser.depth * _ROW_COST * topology.num_nodes)
+        walked, topology = self._depth - (self.aggregated is not None), self.topology
+        return chains * (walked * topology.num_directed_edges + self._depth * _ROW_COST * topology.num_nodes)
 
     def _on_rows(self, labels: Tensor, hops: list[Hop], time: Conditioning) -> Tensor:
-        flat = labels.reshape(-1)
+        flat = labels.reshape(-1).numpy()
         kinds = [RowBlock] * len(hops)
         if self.aggregated is not None:
             kinds[0] = AggregatedRowBlock
@@ -114,7 +114,7 @@ class CompiledDenoise:
 
     def _on_full_graph(self, labels: Tensor, time: Conditioning) -> Tensor:
         block = CompiledBlock(self.topology, labels)
-        walked = self.denoiser.depth - (self.aggregated is not None)
+        walked = self._depth - (self.aggregated is not None)
         self.work.messages += walked * self.topology.num_directed_edges * len(labels)
         self.work.full_steps += 1
-        return self.denoiser([block] * self.denoiser.depth, self.projected, time)
+        return self.denoiser([block] * self._depth, self.projected, time)

@@ -14,7 +14,7 @@ from redisc.engine.topology import Topology
 from redisc.kernels.attention import Pattern, attention_sum, attention_weights
 from redisc.kernels.compiled import view
 from redisc.kernels.hops import append_loops, expand_hop
-from redisc.kernels.labels import count_labels_at, propagate_rows
+from redisc.kernels.labels import add_labels_at, propagate_rows
 from redisc.nn.block import Block, Weighting
 
 
@@ -44,7 +44,7 @@ def make_hop(topology: Topology, targets: np.ndarray, marker: np.ndarray) -> Hop
 class RowBlock(Block):
     """One hop on flat rows, with the degrees of the whole graph. `labels` holds all chains' labels, flat."""
 
-    def __init__(self, topology: Topology, hop: Hop, labels: Tensor) -> None:
+    def __init__(self, topology: Topology, hop: Hop, labels: np.ndarray) -> None:
         self.topology, self.hop, self.labels = topology, hop, labels
 
     def own(self, h: Tensor) -> Tensor:
@@ -64,8 +64,7 @@ class RowBlock(Block):
         hop, scales = self.hop, self.topology.scales(weighting)
         edges = (hop.sources, hop.indptr, hop.indices, hop.edge_weight)
         factors = (scales.left, scales.right, scales.loop, self.topology.num_nodes)
-        mixed = torch.from_numpy(propagate_rows(*edges, *factors, view(z).reshape(len(z), -1))).unsqueeze(1)
-        return mixed if table is None else mixed + self._propagate_labels(table, weighting)
+        return self._add_labels(propagate_rows(*edges, *factors, view(z).reshape(len(z), -1)), weighting, table)
 
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
         """Return attention weights `(edges, 1, heads)`."""
@@ -75,16 +74,18 @@ class RowBlock(Block):
         """Sum values over edges, `(targets, 1, heads, d)`."""
         return attention_sum(weights, values, self._pattern(self_loops))
 
-    def _propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:
-        topology, scales = self.topology, self.topology.scales(weighting)
-        graph = (topology.indptr, topology.indices, topology.edge_weight)
-        state = (scales.left, scales.right, scales.loop, self.labels.numpy(), topology.num_nodes, table.shape[1])
-        counts = count_labels_at(self.hop.sources[: self.hop.num_targets], *graph, *state)
-        return (torch.from_numpy(counts) @ table[0]).unsqueeze(1)
+    def _add_labels(self, mixed: np.ndarray, weighting: Weighting, table: Tensor | None) -> Tensor:
+        """Add label counts times table to `mixed (targets, d)`, in place."""
+        if table is not None:
+            topology, scales = self.topology, self.topology.scales(weighting)
+            graph = (topology.indptr, topology.indices, topology.edge_weight)
+            state = (scales.left, scales.right, scales.loop, self.labels, topology.num_nodes)
+            add_labels_at(self.hop.sources[: self.hop.num_targets], *graph, *state, view(table[0]), mixed)
+        return torch.from_numpy(mixed).unsqueeze(1)
 
     def _places(self, table: Tensor) -> Tensor:
-        labels = self.labels[torch.from_numpy(self.hop.sources)]
-        return torch.where(labels == MASKED, table.shape[1] - 1, labels)
+        labels = self.labels[self.hop.sources]
+        return torch.from_numpy(np.where(labels == MASKED, table.shape[1] - 1, labels))
 
     def _pattern(self, self_loops: bool) -> Pattern:
         hop = self.hop
@@ -106,6 +107,6 @@ class AggregatedRowBlock(RowBlock):
     """The first hop of a linear layer whose features were propagated ahead (`Conv.preaggregate`)."""
 
     def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
-        """Return the targets' rows, which are propagated features already, with labels added."""
-        mixed = self.own(z)
-        return mixed if table is None else mixed + self._propagate_labels(table, weighting)
+        """Return the targets' rows, which are propagated features already, with labels added; `z` is used up."""
+        rows = view(z)
+        return self._add_labels(rows.reshape(len(rows), -1), weighting, table)

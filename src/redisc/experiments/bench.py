@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,8 +27,8 @@ from redisc.graph import Graph
 from redisc.kernels.counter_random import Stream, uniform
 from redisc.nn import Architecture, Denoiser
 
-SHAPES = {"gat_sep": {"layers": 3, "masks": 8}}
-"""The paper's shapes: GAT-sep has three layers and eight masks, the others two and sixteen."""
+SHAPES = {"gat_sep": {"layers": 3, "masks": 8, "head": 1}, "gat": {"layers": 2, "masks": 16, "head": 1}}
+"""The authors' shapes: GAT-sep has three layers and eight masks; attention is followed by a linear head."""
 
 
 @dataclass
@@ -42,8 +42,8 @@ class Bench:
     heads: int = 8
 
     def __post_init__(self) -> None:
-        shape = SHAPES.get(self.backbone, {"layers": 2, "masks": 16})
-        self.layers, self.masks = shape["layers"], shape["masks"]
+        shape = SHAPES.get(self.backbone, {"layers": 2, "masks": 16, "head": 0})
+        self.layers, self.masks, self.head = shape["layers"], shape["masks"], shape["head"]
         self.schedule = Schedule.cosine(self.steps)
         labels = np.where(self.graph.y == MASKED, 0, self.graph.y)
         self.clean = torch.from_numpy(labels.copy())
@@ -53,7 +53,7 @@ class Bench:
 
     def engine_side(self) -> tuple[MStep, PriorityQueue, Callable[[int], None], CompiledEngine]:
         """Return the engine's update, its queue, and a function that draws so many samples at once."""
-        architecture = Architecture(self.backbone, self.hidden, self.layers, self.heads, head_layers=1)
+        architecture = Architecture(self.backbone, self.hidden, self.layers, self.heads, head_layers=self.head)
         denoiser = Denoiser(architecture, self.graph.num_features, self.classes, self.steps)
         denoiser.reset_parameters(torch.Generator().manual_seed(0))
         engine = CompiledEngine(Topology(self.graph), FeatureScaling().apply(self.graph.x))
@@ -78,7 +78,8 @@ class Bench:
         )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
-            model = PlainDenoiser(self.backbone, x.shape[1], self.classes, self.hidden, self.layers, self.heads)
+            widths = [x.shape[1], *[self.hidden] * (self.layers - 1), self.hidden if self.head else self.classes]
+            model = PlainDenoiser(self.backbone, widths, self.classes, self.heads if self.head else 1)
         optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
         t = torch.arange(1, self.masks + 1) * self.steps // (self.masks + 1)
         draws = uniform(0, Stream.MASK, torch.arange(self.masks)[:, None], 0, torch.arange(len(self.clean)))
@@ -205,7 +206,8 @@ def _one_side(side: str, dataset: str, backbone: str, data_dir: str) -> float:
         update, queue, sample, _ = bench.engine_side()
         update(queue)
         sample(1)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
 if __name__ == "__main__":

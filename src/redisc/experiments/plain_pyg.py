@@ -59,26 +59,25 @@ class PlainLayer(MessagePassing):
 
 
 class PlainDenoiser(nn.Module):
-    """A denoiser of such layers with a linear head."""
+    """A denoiser of such layers; where the last is not as wide as the classes are many, a linear head follows."""
 
-    def __init__(
-        self, backbone: str, num_features: int, num_classes: int, hidden: int, layers: int, heads: int
-    ) -> None:
+    def __init__(self, backbone: str, widths: list[int], num_classes: int, heads: int) -> None:
         super().__init__()
-        widths = [num_features] + [hidden] * layers
         pairs = itertools.pairwise(widths)
         self.layers = nn.ModuleList(PlainLayer(backbone, i, o, num_classes, heads) for i, o in pairs)
         self.time = nn.Sequential(nn.Linear(TIME_WIDTH, TIME_WIDTH), nn.ELU(), nn.Linear(TIME_WIDTH, TIME_WIDTH))
-        self.head = nn.Linear(hidden, num_classes)
+        self.head = nn.Linear(widths[-1], num_classes) if widths[-1] != num_classes else None
         self.num_classes = num_classes
 
     def forward(self, x: Tensor, labels: Tensor, t: int, steps: int, edges: dict[str, Tensor]) -> Tensor:
         """Return logits `(N, C)` of one label state `labels (N,)`."""
         one_hot = F.one_hot(labels.clamp_min(0), self.num_classes) * (labels != MASKED)[:, None].to(x.dtype)
         time = self.time(sinusoidal_encoding(torch.tensor([t]), steps).to(x.dtype))
-        for layer in self.layers:
-            x = F.dropout(F.relu(layer(x, one_hot, time, edges)), 0.5, self.training)
-        return self.head(x)
+        for k, layer in enumerate(self.layers):
+            x = layer(x, one_hot, time, edges)
+            if k + 1 < len(self.layers) or self.head is not None:
+                x = F.dropout(F.relu(x), 0.5, self.training)
+        return x if self.head is None else self.head(x)
 
 
 def edge_lists(edge_index: Tensor, num_nodes: int) -> dict[str, Tensor]:

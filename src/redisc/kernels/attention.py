@@ -16,7 +16,7 @@ import torch
 from numba import prange
 from torch import Tensor
 
-from redisc.kernels.compiled import launch, threaded, view
+from redisc.kernels.compiled import launch, serial, threaded, view
 
 
 @dataclass(frozen=True)
@@ -103,55 +103,72 @@ def _reverse_of(pattern: Pattern) -> np.ndarray:
     return pattern.reverse
 
 
+# A parallel loop only calls a function for each row: arrays that a parallel loop allocates itself may end up shared by
+# its threads.
+
+
 @threaded
 def _shifted_scores(source, target, indptr, indices, log_weight, out):  # type: ignore[no-untyped-def]
     """LeakyReLU(source + target) + log weight, less the largest value of the target's edges."""
-    width = source.shape[1]
     for i in prange(len(indptr) - 1):
-        first, last = indptr[i], indptr[i + 1]
-        peak = np.full(width, -np.inf, out.dtype)
-        for e in range(first, last):
-            shift = log_weight[e] if len(log_weight) else out.dtype.type(0)
-            for k in range(width):
-                s = source[indices[e], k] + target[i, k]
-                s = (s if s > 0 else out.dtype.type(0.2) * s) + shift
-                out[e, k] = s
-                peak[k] = max(peak[k], s)
-        for e in range(first, last):
-            for k in range(width):
-                out[e, k] -= peak[k]
+        _shift_row(source, target[i], indptr[i], indptr[i + 1], indices, log_weight, out)
+
+
+@serial
+def _shift_row(source, target, first, last, indices, log_weight, out):  # type: ignore[no-untyped-def]
+    peak = np.full(len(target), -np.inf, out.dtype)
+    for e in range(first, last):
+        shift = log_weight[e] if len(log_weight) else out.dtype.type(0)
+        for k in range(len(target)):
+            s = source[indices[e], k] + target[k]
+            s = (s if s > 0 else out.dtype.type(0.2) * s) + shift
+            out[e, k] = s
+            peak[k] = max(peak[k], s)
+    for e in range(first, last):
+        for k in range(len(target)):
+            out[e, k] -= peak[k]
 
 
 @threaded
 def _normalise(indptr, heat):  # type: ignore[no-untyped-def]
     """Divide by the sum over each target's edges, in place."""
-    width = heat.shape[1]
     for i in prange(len(indptr) - 1):
-        total = np.zeros(width, heat.dtype)
-        for e in range(indptr[i], indptr[i + 1]):
-            for k in range(width):
-                total[k] += heat[e, k]
-        for e in range(indptr[i], indptr[i + 1]):
-            for k in range(width):
-                heat[e, k] /= total[k]
+        _normalise_row(heat[indptr[i] : indptr[i + 1]])
+
+
+@serial
+def _normalise_row(heat):  # type: ignore[no-untyped-def]
+    total = np.zeros(heat.shape[1], heat.dtype)
+    for e in range(len(heat)):
+        for k in range(heat.shape[1]):
+            total[k] += heat[e, k]
+    for e in range(len(heat)):
+        for k in range(heat.shape[1]):
+            heat[e, k] /= total[k]
 
 
 @threaded
 def _softmax_backward(source, target, indptr, indices, alpha, arriving, into_scores, into_target):  # type: ignore[no-untyped-def]
     """Gradients of the edge scores before LeakyReLU, and their sums over each target's edges."""
-    width = alpha.shape[1]
     for i in prange(len(indptr) - 1):
-        mean = np.zeros(width, alpha.dtype)
-        for e in range(indptr[i], indptr[i + 1]):
-            for k in range(width):
-                mean[k] += alpha[e, k] * arriving[e, k]
-        into_target[i] = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            for k in range(width):
-                g = alpha[e, k] * (arriving[e, k] - mean[k])
-                g = g if source[indices[e], k] + target[i, k] > 0 else alpha.dtype.type(0.2) * g
-                into_scores[e, k] = g
-                into_target[i, k] += g
+        here = slice(indptr[i], indptr[i + 1])
+        row = (alpha[here], arriving[here], into_scores[here], into_target[i])
+        _softmax_backward_row(source, target[i], indices[here], *row)
+
+
+@serial
+def _softmax_backward_row(source, target, indices, alpha, arriving, into_scores, into_target):  # type: ignore[no-untyped-def]
+    mean = np.zeros(len(target), alpha.dtype)
+    for e in range(len(indices)):
+        for k in range(len(target)):
+            mean[k] += alpha[e, k] * arriving[e, k]
+    into_target[:] = 0
+    for e in range(len(indices)):
+        for k in range(len(target)):
+            g = alpha[e, k] * (arriving[e, k] - mean[k])
+            g = g if source[indices[e], k] + target[k] > 0 else alpha.dtype.type(0.2) * g
+            into_scores[e, k] = g
+            into_target[k] += g
 
 
 @threaded

@@ -42,6 +42,38 @@ def mix_labels(base: Tensor, counts: Tensor, table: Tensor) -> Tensor:
     return _MixLabels.apply(base, counts, table)
 
 
+def fuse_labels(base: Tensor, places: Tensor, table: Tensor) -> Tensor:
+    """Return `base + table[label]`, `(rows, copies, d)`, for labels as table rows `places (rows, copies)`."""
+    return _FuseLabels.apply(base, places, table)
+
+
+class _FuseLabels(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, base: Tensor, places: Tensor, table: Tensor) -> Tensor:
+        out = np.empty((*places.shape, table.shape[2]), view(table).dtype)
+        launch(_fuse, out.size, view(base), view(places), view(table), out)
+        ctx.save_for_backward(places)
+        ctx.shapes = base.shape, table.shape
+        return torch.from_numpy(out)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
+        (places,) = ctx.saved_tensors
+        base_shape, table_shape = ctx.shapes
+        into_table = np.zeros((_parts(gradient), *table_shape), view(gradient).dtype)
+        launch(_fuse_backward, gradient.numel(), view(gradient), view(places), into_table)
+        return _sum_copies(gradient, base_shape[1]), None, torch.from_numpy(into_table).sum(0)
+
+
+def _parts(gradient: Tensor) -> int:
+    """Tables to sum into, so that every thread has one of its own."""
+    return max(1, torch.get_num_threads()) if gradient.numel() > 300_000 else 1
+
+
+def _sum_copies(gradient: Tensor, copies: int) -> Tensor:
+    return gradient.sum(1, keepdim=True) if copies < gradient.shape[1] else gradient
+
+
 class _MixLabels(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, base: Tensor, counts: Tensor, table: Tensor) -> Tensor:
@@ -55,11 +87,9 @@ class _MixLabels(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
         (counts,) = ctx.saved_tensors
         base_shape, table_shape = ctx.shapes
-        parts = max(1, torch.get_num_threads()) if gradient.numel() > 300_000 else 1
-        into_table = np.zeros((parts, *table_shape), view(gradient).dtype)
+        into_table = np.zeros((_parts(gradient), *table_shape), view(gradient).dtype)
         launch(_mix_backward, gradient.numel(), view(gradient), view(counts), into_table)
-        into_base = gradient.sum(1, keepdim=True) if base_shape[1] < gradient.shape[1] else gradient
-        return into_base, None, torch.from_numpy(into_table).sum(0)
+        return _sum_copies(gradient, base_shape[1]), None, torch.from_numpy(into_table).sum(0)
 
 
 @threaded
@@ -74,6 +104,28 @@ def _count_labels(indptr, indices, edge_weight, left, right, loop, places, count
         if loop[i] != 0:
             for b in range(places.shape[1]):
                 counts[i, b, places[i, b]] += loop[i]
+
+
+@threaded
+def _fuse(base, places, table, out):  # type: ignore[no-untyped-def]
+    shared, single = base.shape[1] == 1, table.shape[0] == 1
+    for i in prange(out.shape[0]):
+        for b in range(out.shape[1]):
+            left, t, c = (0 if shared else b), (0 if single else b), places[i, b]
+            for d in range(out.shape[2]):
+                out[i, b, d] = base[i, left, d] + table[t, c, d]
+
+
+@threaded
+def _fuse_backward(gradient, places, into_table):  # type: ignore[no-untyped-def]
+    """Each part of the rows sums into a table of its own."""
+    parts, single, rows = into_table.shape[0], into_table.shape[1] == 1, gradient.shape[0]
+    for part in prange(parts):
+        for i in range(part * rows // parts, (part + 1) * rows // parts):
+            for b in range(gradient.shape[1]):
+                t, c = (0 if single else b), places[i, b]
+                for d in range(gradient.shape[2]):
+                    into_table[part, t, c, d] += gradient[i, b, d]
 
 
 @threaded
@@ -107,25 +159,31 @@ def _mix_backward(gradient, counts, into_table):  # type: ignore[no-untyped-def]
 
 
 @serial
-def count_labels_at(rows, indptr, indices, edge_weight, left, right, loop, labels, num_nodes, num_states):  # type: ignore[no-untyped-def]
-    """Count as `count_labels` does, for flat rows (chain * N + node) alone: `(rows, states)`.
+def add_labels_at(rows, indptr, indices, edge_weight, left, right, loop, labels, num_nodes, table, out):  # type: ignore[no-untyped-def]
+    """Add counts times `table (states, d)` to `out (rows, d)`, for flat rows (chain * N + node) alone.
 
-    `labels` holds all chains' labels, flat; a negative label is masked and counts in the last column.
+    Counts are those of `count_labels`. `labels` holds all chains' labels, flat; a negative one is masked and counts
+    in the last row of the table.
     """
-    counts = np.zeros((len(rows), num_states), right.dtype)
+    states = len(table)
+    counts = np.empty(states, table.dtype)
     for k in range(len(rows)):
         i = rows[k] % num_nodes
         first = rows[k] - i
+        counts[:] = 0
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             w = left[i] * right[j]
             w = w * edge_weight[e] if len(edge_weight) else w
             label = labels[first + j]
-            counts[k, label if label >= 0 else num_states - 1] += w
+            counts[label if label >= 0 else states - 1] += w
         if loop[i] != 0:
             label = labels[first + i]
-            counts[k, label if label >= 0 else num_states - 1] += loop[i]
-    return counts
+            counts[label if label >= 0 else states - 1] += loop[i]
+        for c in range(states):
+            if counts[c] != 0:
+                for d in range(out.shape[1]):
+                    out[k, d] += counts[c] * table[c, d]
 
 
 @serial

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numba import prange
 from torch import Tensor
 
-from redisc.kernels.compiled import serial
+from redisc.kernels.compiled import launch, serial, threaded
 from redisc.kernels.counter_random import Stream, mix_bits, stream_key, to_uniform
 
 
@@ -24,25 +25,31 @@ def plan_reveals(seed: int, chains: Tensor, rates: Tensor, labelled: Tensor, lab
     keys = np.array([stream_key(seed, Stream.ROUTE, t) for t in range(len(table))], dtype=np.uint64)
     plan = np.zeros((len(chains), len(labelled)), np.int64)
     first = labelled.numpy() if labelled_first else np.zeros(len(labelled), np.bool_)
-    _plan(keys, chains.numpy().astype(np.uint64), table, first, plan)
+    work = plan.size * len(table) // 2
+    launch(_plan, work, keys, chains.numpy().astype(np.uint64), table, first, plan)
     return torch.from_numpy(plan)
 
 
-@serial
+@threaded
 def _plan(keys, chains, rates, first, plan):  # type: ignore[no-untyped-def]
-    steps, nodes = len(keys) - 1, plan.shape[1]
-    for c in range(len(chains)):
-        left = np.concatenate((np.flatnonzero(first), np.flatnonzero(~first)))
-        preferred = int(first.sum())
-        for t in range(steps, 0, -1):
-            key = mix_bits(keys[t] + chains[c] * np.uint64(0x9E3779B97F4A7C15))
-            late = np.empty(len(left))
-            budget = 0
-            for k in range(len(left)):
-                rate = rates[t, left[k]] if rates.shape[1] == nodes and nodes > 1 else rates[t, 0]
-                late[k] = to_uniform(key, left[k]) / rate
-                budget += late[k] < 1
-            left, preferred = _spend(left, late, budget, preferred, t, plan[c])
+    for c in prange(len(chains)):
+        _plan_chain(keys, chains[c], rates, first, plan[c])
+
+
+@serial
+def _plan_chain(keys, chain, rates, first, plan):  # type: ignore[no-untyped-def]
+    """Fill the plan of one chain; arrays that the parallel loop itself allocates could be shared by its threads."""
+    left = np.concatenate((np.flatnonzero(first), np.flatnonzero(~first)))
+    preferred = int(first.sum())
+    for t in range(len(keys) - 1, 0, -1):
+        key = mix_bits(keys[t] + chain * np.uint64(0x9E3779B97F4A7C15))
+        late = np.empty(len(left))
+        budget = 0
+        for k in range(len(left)):
+            rate = rates[t, left[k]] if rates.shape[1] > 1 else rates[t, 0]
+            late[k] = to_uniform(key, left[k]) / rate
+            budget += late[k] < 1
+        left, preferred = _spend(left, late, budget, preferred, t, plan)
 
 
 @serial

@@ -42,6 +42,10 @@ class Block(ABC):
     def lookup_own(self, table: Tensor) -> Tensor:
         """Return the table's row for each target's current label: `(targets, copies, d)`."""
 
+    def fuse(self, z: Tensor, table: Tensor | None) -> Tensor:
+        """Return `z + lookup(table)`: the paper's H~ = X~ + γ ∘ Y~, row by row."""
+        return z if table is None else z + self.lookup(table)
+
     @abstractmethod
     def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
         """Sum `z (sources, copies, d)` over each target's edges with fixed weights, and `lookup(table)` with it.

@@ -38,8 +38,3 @@ class Conv(nn.Module):
     @abstractmethod
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Mix `z (sources, copies, width)` and labels over the Block: `(targets, copies, out_width)`."""
-
-
-def fuse(block: Block, z: Tensor, table: Tensor | None) -> Tensor:
-    """H~ = X~ + γ ∘ Y~ for every source row; attention layers need it row by row."""
-    return z if table is None else z + block.lookup(table)

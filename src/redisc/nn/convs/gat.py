@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from redisc.nn.block import Block
 from redisc.nn.convs.attention import AttentionHeads
-from redisc.nn.convs.conv import Conv, fuse
+from redisc.nn.convs.conv import Conv
 
 
 class GATConv(Conv):
@@ -28,5 +28,5 @@ class GATConv(Conv):
 
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Attend over fused rows."""
-        heads = self.attention(block, fuse(block, z, table))
+        heads = self.attention(block, block.fuse(z, table))
         return (heads.flatten(-2) if self.concatenate else heads.mean(-2)) + self.bias

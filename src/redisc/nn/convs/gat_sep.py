@@ -8,7 +8,7 @@ from torch import Tensor
 from redisc.nn.affine import Affine
 from redisc.nn.block import Block
 from redisc.nn.convs.attention import AttentionHeads
-from redisc.nn.convs.conv import Conv, fuse
+from redisc.nn.convs.conv import Conv
 
 
 class GATSepConv(Conv):
@@ -21,6 +21,6 @@ class GATSepConv(Conv):
 
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Attend over neighbours, put the node's own row beside, and mix the two row-wise."""
-        fused = fuse(block, z, table)
+        fused = block.fuse(z, table)
         message = self.attention(block, fused).flatten(-2)
         return self.update(torch.cat([block.own(fused), message], dim=-1))
