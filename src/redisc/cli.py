@@ -18,7 +18,6 @@ from redisc import datasets
 from redisc.errors import ConfigError, DatasetError, RediscError
 from redisc.estimator import ReDiSC
 from redisc.evaluation import evaluate_run
-from redisc.experiments.bench import growth, peak_memory, run_bench
 from redisc.experiments.demo import SCENES, play
 from redisc.graph import Graph, Split
 from redisc.io.tables import write_table
@@ -216,6 +215,8 @@ def bench(
 
     Example: redisc bench --dataset minesweeper --backbone gat_sep
     """
+    from redisc.experiments.bench import growth, peak_memory, run_bench  # noqa: PLC0415 (PyG's layers load slowly)
+
     if backbone not in BACKBONES:
         raise ConfigError(f"--backbone {backbone}: choose one of {', '.join(BACKBONES)}")
     result = run_bench(dataset, backbone, data_dir, repeats)
