@@ -18,9 +18,11 @@ class CompiledBlock(FullBlock):
         """Add the table's rows to `z` in one pass."""
         return z if table is None else fuse_labels(z, self._label_places(table.shape[1]), table)
 
-    def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
+    def propagate(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None
+    ) -> Tensor:
         """Propagate features by a sparse product; count labels, and add counts times table in one pass."""
-        mixed = super().propagate(z, weighting)
+        mixed = super().propagate(z, weighting, None, bias)
         return mixed if table is None else mix_labels(mixed, self._label_counts(table.shape[1], weighting), table)
 
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:

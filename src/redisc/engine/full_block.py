@@ -35,9 +35,12 @@ class FullBlock(Block):
         """Do the same: every source is a target."""
         return self.lookup(table)
 
-    def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
+    def propagate(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None
+    ) -> Tensor:
         """Multiply by the propagation matrix: all copies in one product of width copies * d; labels by their counts."""
         mixed = (self.topology.propagator(weighting) @ z.flatten(1)).view(z.shape)
+        mixed = mixed if bias is None else mixed + bias
         return mixed if table is None else mixed + self._propagate_labels(table, weighting)
 
     def _propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:

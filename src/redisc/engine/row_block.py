@@ -59,12 +59,15 @@ class RowBlock(Block):
         """Read the table at each target's label, `(targets, 1, d)`."""
         return F.embedding(self._places(table)[: self.hop.num_targets], table[0]).unsqueeze(1)
 
-    def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
+    def propagate(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None
+    ) -> Tensor:
         """Sum rows over edges with the whole graph's weights, and label counts times table with them."""
         hop, scales = self.hop, self.topology.scales(weighting)
         edges = (hop.sources, hop.indptr, hop.indices, hop.edge_weight)
         factors = (scales.left, scales.right, scales.loop, self.topology.num_nodes)
-        return self._add_labels(propagate_rows(*edges, *factors, view(z).reshape(len(z), -1)), weighting, table)
+        mixed = propagate_rows(*edges, *factors, view(z).reshape(len(z), -1))
+        return self._add_labels(mixed, weighting, table, bias)
 
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
         """Return attention weights `(edges, 1, heads)`."""
@@ -74,8 +77,10 @@ class RowBlock(Block):
         """Sum values over edges, `(targets, 1, heads, d)`."""
         return attention_sum(weights, values, self._pattern(self_loops))
 
-    def _add_labels(self, mixed: np.ndarray, weighting: Weighting, table: Tensor | None) -> Tensor:
-        """Add label counts times table to `mixed (targets, d)`, in place."""
+    def _add_labels(self, mixed: np.ndarray, weighting: Weighting, table: Tensor | None, bias: Tensor | None) -> Tensor:
+        """Add label counts times table, and the bias, to `mixed (targets, d)`, in place."""
+        if bias is not None:
+            mixed += view(bias)
         if table is not None:
             topology, scales = self.topology, self.topology.scales(weighting)
             graph = (topology.indptr, topology.indices, topology.edge_weight)
@@ -106,7 +111,9 @@ def no_hop(rows: np.ndarray) -> Hop:
 class AggregatedRowBlock(RowBlock):
     """The first hop of a linear layer whose features were propagated ahead (`Conv.preaggregate`)."""
 
-    def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
+    def propagate(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None
+    ) -> Tensor:
         """Return the targets' rows, which are propagated features already, with labels added; `z` is used up."""
         rows = view(z)
-        return self._add_labels(rows.reshape(len(rows), -1), weighting, table)
+        return self._add_labels(rows.reshape(len(rows), -1), weighting, table, bias)

@@ -28,8 +28,19 @@ class Affine(nn.Module):
 
     def forward(self, h: Features) -> Tensor:
         """Map `(..., in_width)` to `(..., out_width)`; sparse `N x in_width` to `(N, 1, out_width)`."""
-        out = (h @ self.weight).unsqueeze(1) if isinstance(h, SparseMatrix) else h @ self.weight
-        return out if self.bias is None else out + self.bias
+        if isinstance(h, SparseMatrix):
+            out = (h @ self.weight).unsqueeze(1)
+            return out if self.bias is None else out + self.bias
+        return h @ self.weight if self.bias is None else self.join(h)
+
+    def join(self, *parts: Tensor) -> Tensor:
+        """Map the parts as if they stood side by side, without putting them there; the bias costs no extra pass."""
+        assert self.bias is not None
+        weights = self.weight.split([part.shape[-1] for part in parts])
+        out: Tensor = self.bias
+        for part, weight in zip(parts, weights, strict=True):
+            out = torch.addmm(out, part.reshape(-1, part.shape[-1]), weight)
+        return out.view(*parts[0].shape[:-1], -1)
 
 
 def reset_all(module: nn.Module, generator: torch.Generator) -> None:

@@ -47,8 +47,10 @@ class Block(ABC):
         return z if table is None else z + self.lookup(table)
 
     @abstractmethod
-    def propagate(self, z: Tensor, weighting: Weighting, table: Tensor | None = None) -> Tensor:
-        """Sum `z (sources, copies, d)` over each target's edges with fixed weights, and `lookup(table)` with it.
+    def propagate(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None
+    ) -> Tensor:
+        """Sum `z (sources, copies, d)` and `lookup(table)` over each target's edges with fixed weights; add a bias.
 
         Features and labels travel apart: labels are counted, so no product of width copies * d runs over the edges for
         them, and counts need no gradient.

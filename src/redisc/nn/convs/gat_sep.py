@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from redisc.nn.affine import Affine
@@ -23,4 +22,4 @@ class GATSepConv(Conv):
         """Attend over neighbours, put the node's own row beside, and mix the two row-wise."""
         fused = block.fuse(z, table)
         message = self.attention(block, fused).flatten(-2)
-        return self.update(torch.cat([block.own(fused), message], dim=-1))
+        return self.update.join(block.own(fused), message)

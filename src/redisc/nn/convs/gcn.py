@@ -25,7 +25,7 @@ class GCNConv(Conv):
 
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Propagate features and label counts with symmetric weights."""
-        return block.propagate(z, self.weighting, table) + self.bias
+        return block.propagate(z, self.weighting, table, self.bias)
 
     def preaggregate(self, block: Block, z: Tensor) -> Tensor:
         """Return `A X~`."""

@@ -29,12 +29,11 @@ class SAGEConv(Conv):
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Add the targets' own rows to the mean over their neighbours."""
         root, neighbour = z.split(self.out_width, dim=-1)
-        out = block.own(root) + self.bias
         if table is None:
-            return out + block.propagate(neighbour, self.weighting)
+            return block.own(root) + block.propagate(neighbour, self.weighting, None, self.bias)
         root_table, neighbour_table = table.split(self.out_width, dim=-1)
-        out = out + block.lookup_own(root_table)
-        return out + block.propagate(neighbour, self.weighting, neighbour_table)
+        own = block.own(root) + block.lookup_own(root_table)
+        return own + block.propagate(neighbour, self.weighting, neighbour_table, self.bias)
 
     def preaggregate(self, block: Block, z: Tensor) -> Tensor:
         """Return the root part as it is beside the mean of the neighbour part."""
