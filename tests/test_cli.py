@@ -79,7 +79,7 @@ def test_predictions_cover_every_node_and_keep_known_labels(karate_run, tmp_path
     assert [int(row["id"]) for row in rows] == list(range(34))
     for row in rows:
         assert 0 <= float(row["confidence"]) <= 1
-        assert row["plausible"].split("|")
+        assert set(row["plausible"].split("|")) <= {"Mr. Hi", "Officer"}
         if row["known"] == "True":
             assert row["label"] == graph.class_names[graph.y[int(row["id"])]] == row["plausible"]
             assert float(row["confidence"]) == 1
@@ -126,6 +126,34 @@ def test_kept_back_labels_are_not_known_to_the_model(tables, tmp_path):
     assert sum(sizes) == sum(map(bool, names))
     assert sizes[2] == round(0.4 * sum(map(bool, names)))
     assert json.loads(redisc("evaluate", tmp_path / "run", "--json").stdout)["nodes"] == "test"
+    assert redisc("predict", tmp_path / "run").returncode == 0
+    rows = list(csv.DictReader((tmp_path / "run" / "predictions.csv").open()))
+    assert sum(row["known"] == "True" for row in rows) == sizes[0] + sizes[1]
+
+
+def test_a_run_whose_classes_changed_is_refused(tables, tmp_path, monkeypatch, capsys):
+    folder, names = tables
+    for name in ("edges.csv", "nodes.csv"):
+        (tmp_path / name).write_text((folder / name).read_text())
+    files = ("--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv")
+    assert redisc("fit", *files, "--label", "side", "--out", tmp_path / "run", *QUICK).returncode == 0
+    unknown = names.index("")
+    lines = (tmp_path / "nodes.csv").read_text().splitlines()
+    lines[unknown + 1] += "Absent"
+    (tmp_path / "nodes.csv").write_text("\n".join(lines))
+    assert "classes" in refused(monkeypatch, capsys, "predict", tmp_path / "run")
+
+
+def test_the_backbone_is_not_chosen_by_test_labels(tmp_path, monkeypatch):
+    graph, chosen = datasets.load("csbm", nodes=300, homophily=0.9), []
+    split = graph.splits[0]
+    shuffled = graph.y.copy()
+    shuffled[split.test] = np.random.default_rng(0).permutation(shuffled[split.test])
+    for name, y in (("plain", graph.y), ("shuffled", shuffled)):
+        datasets.save_npz(graph.with_labels(y), tmp_path / f"{name}.npz")
+        arguments = ("--data-dir", tmp_path, "--out", tmp_path / name, "--json", *QUICK)
+        chosen.append(json.loads(redisc("fit", name, *arguments).stdout)["backbone"])
+    assert chosen[0] == chosen[1]
 
 
 def test_a_run_whose_files_changed_is_refused(tables, tmp_path, monkeypatch, capsys):
@@ -149,6 +177,11 @@ def test_a_run_whose_files_changed_is_refused(tables, tmp_path, monkeypatch, cap
         (["fit", "karate", "--set", "hidden=-3"], "hidden=-3"),
         (["fit", "karate", "--backbone", "gnn"], "gcn, gat, sage, gat_sep"),
         (["fit", "karate", "--split", "4"], "splits 0..0"),
+        (["fit", "karate", "--set", "hidden=abc"], "hidden='abc'"),
+        (["fit", "karate", "--set", "steps=2.5"], "steps=2.5"),
+        (["fit", "karate", "--test-fraction", "0.5"], "--test-fraction"),
+        (["fit", "karate", "--label", "side"], "either"),
+        (["fit", "karate", "--out", "/proc/nowhere/run"], "/proc"),
         (["fit", "--edges", "no.csv", "--nodes", "no.csv", "--label", "y"], "no.csv"),
         (["fit", "karate", "--data-dir", "/no/such/folder"], "/no/such/folder"),
         (["predict", "nowhere"], "nowhere is not a run"),

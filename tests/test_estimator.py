@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from examples import FAST, random_graph
 from redisc import Graph, ReDiSC, metrics
-from redisc.diffusion import LabelledFirst, ReverseProcess
+from redisc.diffusion import LabelledFirst, ReverseProcess, Schedule
 from redisc.em import draw_samples
 from redisc.errors import ConfigError, FeatureError, LabelError, LengthError, MaskError, NotFittedError
 from redisc.seeds import derive_seed
+from redisc.task import make_task
 
 NODES, TRAIN, VAL = 40, np.arange(16), np.arange(16, 28)
 TINY = {**FAST, "iterations": 4, "mean_field_epochs": 4, "evaluate_every": 2, "warm_iterations": 0, "e_step_every": 2}
@@ -517,3 +518,36 @@ def test_an_interrupted_fit_gives_a_usable_model(monkeypatch):
     assert clf.history_["stopped_by"] == "interrupt"
     assert clf.history_["iteration"] == [2]
     assert clf.score(mask=VAL) == clf.history_["best_validation"]
+
+
+def test_a_score_never_sees_the_labels_that_it_scores():
+    clf = fit(val=None)
+    shown = clf.score(mask=clf.val_mask_)
+    hidden = np.where(clf.val_mask_, -1, clf.known_)
+    assert shown == clf.score(labels=hidden, mask=clf.val_mask_)
+
+
+def test_balanced_weights_leave_a_class_without_training_nodes_alone():
+    clf = ReDiSC(**TINY, class_weight="balanced")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        task = make_task(GRAPH, np.flatnonzero(GRAPH.y != 2)[:10], np.flatnonzero(GRAPH.y == 2)[:3], 0, 0)
+    weights = clf._class_weights(task)
+    assert float(weights[2]) == 1
+    counts = np.bincount(task.labels[task.train], minlength=3)[:2]
+    np.testing.assert_allclose(weights[:2].numpy() * counts, counts.sum() / 2, rtol=1e-6)
+    with pytest.raises(ConfigError, match="class_weight"):
+        fit(class_weight={0: -1.0})
+
+
+def test_a_schedule_and_a_number_of_steps_that_differ_are_refused():
+    with pytest.raises(ConfigError, match="4 steps"):
+        fit(schedule=Schedule.cosine(4), steps=10)
+
+
+def test_a_schedule_with_a_plateau_samples_and_one_for_other_nodes_is_refused():
+    plateau = Schedule(torch.tensor([1.0, 0.5, 0.5, 0.0]))
+    clf = fit(schedule=plateau, steps=3)
+    assert np.isin(clf.sample(2), [0, 1, 2]).all()
+    with pytest.raises(ConfigError, match="7 nodes"):
+        fit(schedule=Schedule.cosine(10).per_node(torch.ones(7)), steps=10)

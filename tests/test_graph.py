@@ -347,9 +347,27 @@ def test_one_pyg_test_mask_serves_several_training_masks():
 
 
 def test_pyg_labels_say_how_many_nodes_there_are(recwarn):
-    data = Data(edge_index=torch.tensor(PATH), y=torch.tensor([0, 1, 0, 1, -1]))
+    both_ways = torch.tensor(np.hstack([PATH, np.flipud(PATH)]))
+    data = Data(edge_index=both_ways, y=torch.tensor([0, 1, 0, 1, -1]))
     assert Graph.from_pyg(data).num_nodes == 5
     assert not recwarn
+
+
+def test_one_way_edges_of_pyg_are_directed_and_symmetrised_with_a_warning():
+    with pytest.warns(DirectedGraphWarning):
+        graph = Graph.from_pyg(Data(num_nodes=3, edge_index=torch.tensor([[0, 1], [1, 2]])))
+    assert graph.degree.tolist() == [1, 2, 1]
+
+
+def test_a_column_of_measures_is_no_label():
+    nodes = pd.DataFrame({"id": [0, 1, 2], "price": [0.5, np.nan, 2.25]})
+    with pytest.raises(LabelError, match=r"row 0 has the label 0\.5"):
+        Graph.from_pandas(pd.DataFrame({"a": [0], "b": [1]}), nodes, label="price")
+
+
+def test_describing_a_huge_label_takes_no_huge_memory():
+    counts = Graph(edge_index=[[0], [1]], y=[0, 10**9]).describe().class_counts
+    assert counts == {"0": 1, "1000000000": 1}
 
 
 def mask_data(**masks):

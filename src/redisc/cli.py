@@ -109,7 +109,8 @@ def fit(
     run.check_free()
     graph = source.load()
     masks = _masks(graph, split, test_fraction, seed, isinstance(source, FileSource))
-    clf = _estimator(graph, source, backbone, seed, settings, verbose=not as_json)
+    visible = np.where(masks.train | masks.val, graph.y, -1)
+    clf = _estimator(graph, visible, source, backbone, seed, settings, verbose=not as_json)
     clf.fit(graph, masks.train, masks.val if masks.val.any() else None, max_time=max_time)
     used = Split(clf.train_mask_, clf.val_mask_, masks.test)
     facts = {"seed": seed, "backbone": clf.backbone, "sizes": used.sizes, "verdict": clf.verdict()}
@@ -193,7 +194,7 @@ def evaluate(
     masks = run.split(graph)
     tested = masks.test & (graph.y >= 0)
     kind, mask = ("test", tested) if tested.any() else ("validation", masks.val)
-    scores = evaluate_run(clf, graph, mask, masks.train, samples)
+    scores = evaluate_run(clf, graph, mask, samples)
     if as_json:
         _print_json({"run": str(folder), "nodes": kind, "count": int(mask.sum()), **scores})
         return
@@ -205,7 +206,7 @@ def evaluate(
 def bench(
     dataset: Annotated[str, typer.Option(help="A name that `redisc datasets` lists.")] = "planted",
     backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
-    repeats: Annotated[int, typer.Option(help="Timed repetitions of each side, in turn.")] = 5,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed repetitions of each side, in turn.")] = 5,
     grow: Annotated[bool, typer.Option(help="Also measure growth with nodes, degree and steps.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the growth into this PNG (with --grow).")] = None,
     data_dir: DataDir = None,
@@ -253,6 +254,9 @@ def main() -> None:
     except RediscError as fault:
         print(f"error: {fault}", file=sys.stderr)
         sys.exit(2)
+    except OSError as fault:
+        print(f"error: {fault.strerror}: {fault.filename}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted: nothing was written", file=sys.stderr)
         sys.exit(130)
@@ -267,7 +271,7 @@ def _source(
     label: str | None,
     id_column: str | None,
 ) -> GraphSource:
-    if dataset is not None and edges is None and nodes is None:
+    if dataset is not None and edges is None and nodes is None and label is None and id_column is None:
         folder = None if data_dir is None else str(Path(data_dir).resolve())
         return DatasetSource(dataset, folder, seed)
     if dataset is None and edges is not None and nodes is not None and label is not None:
@@ -291,12 +295,21 @@ def _settings(pairs: list[str]) -> dict[str, Any]:
 
 
 def _estimator(
-    graph: Graph, source: GraphSource, backbone: str | None, seed: int, settings: dict[str, Any], verbose: bool
+    graph: Graph,
+    visible: np.ndarray,
+    source: GraphSource,
+    backbone: str | None,
+    seed: int,
+    settings: dict[str, Any],
+    verbose: bool,
 ) -> ReDiSC:
-    """Build the estimator; columns of a user's table are standardised unless a setting says otherwise."""
+    """Build the estimator; columns of a user's table are standardised unless a setting says otherwise.
+
+    The backbone that suits is chosen by the `visible` labels alone.
+    """
     from_files = isinstance(source, FileSource)
     defaults = {"feature_scaling": "standard"} if from_files else {}
-    chosen = backbone or graph.describe().suggested_backbone
+    chosen = backbone or graph.with_labels(visible).describe().suggested_backbone
     return ReDiSC(chosen, random_state=seed, verbose=verbose, **{**defaults, **settings})
 
 
@@ -304,7 +317,11 @@ def _masks(graph: Graph, split: int, test_fraction: float, seed: int, from_files
     """Return the dataset's split, or for tables all labels less the share that is kept for testing."""
     if not 0 <= test_fraction < 1:
         raise ConfigError(f"--test-fraction {test_fraction}: it must lie in [0, 1)")
+    if from_files and split:
+        raise ConfigError("--split picks one of a dataset's splits; tables have none (see --test-fraction)")
     if not from_files and graph.splits:
+        if test_fraction:
+            raise ConfigError(f"--test-fraction is for tables: {graph.name} comes with test nodes")
         if not 0 <= split < len(graph.splits):
             raise DatasetError(f"--split {split}: {graph.name} has splits 0..{len(graph.splits) - 1}")
         return graph.splits[split]

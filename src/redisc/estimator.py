@@ -22,6 +22,7 @@ from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture, ModuleMaker
 from redisc.progress import ProgressBar
 from redisc.seeds import SeedLike, resolve_seed
+from redisc.settings import check_kind
 from redisc.task import Task, as_graph, check_length, encode_labels, make_task
 
 Settings = TypeVar("Settings", Architecture, EMConfig)
@@ -246,10 +247,11 @@ class ReDiSC(BaseEstimator):
         return logits.softmax(1).cpu().numpy()
 
     def score(self, graph: Any = None, labels: Any = None, *, mask: Any = None) -> float:
-        """Return node accuracy on `mask`; by default on all labelled nodes that are not conditioned on."""
+        """Return node accuracy on `mask`, whose labels are hidden from the model; by default on all nodes not known."""
         target, _, known = self._resolve(graph, labels)
         chosen = (target.y != MASKED) & (known == MASKED) if mask is None else as_mask(mask, target.num_nodes)
-        return metrics.node_accuracy(target.y, self.predict(graph, labels), chosen)
+        hidden = np.where(chosen | (known == MASKED), MASKED, self.classes_[known])
+        return metrics.node_accuracy(target.y, self.predict(graph, hidden), chosen)
 
     @property
     def known_(self) -> np.ndarray:
@@ -336,16 +338,22 @@ class ReDiSC(BaseEstimator):
             return None
         counts = np.bincount(task.labels[task.train], minlength=len(task.classes))
         if isinstance(self.class_weight, str):
-            weights = counts.sum() / (len(counts) * np.maximum(counts, 1))
+            present = np.count_nonzero(counts)
+            weights = np.where(counts > 0, counts.sum() / (present * np.maximum(counts, 1)), 1.0)
         else:
             strangers = set(self.class_weight) - set(task.classes.tolist())
             if strangers:
                 raise ConfigError(f"class_weight names classes that no label has: {sorted(strangers, key=str)}")
-            weights = np.array([self.class_weight.get(c, 1.0) for c in task.classes.tolist()])
+            for name, weight in self.class_weight.items():
+                check_kind(f"class_weight[{name!r}]", weight, float)
+                if weight < 0:
+                    raise ConfigError(f"class_weight[{name!r}]={weight}: it must be 0 or more")
+            weights = np.array([float(self.class_weight.get(c, 1.0)) for c in task.classes.tolist()])
         return torch.from_numpy(weights).to(self.device, getattr(torch, self.dtype))
 
     def _check_settings(self) -> None:
         """Check what the parts do not check themselves."""
+        check_kind("steps", self.steps, int)
         choices = {"clamp": ("train", "train+val"), "dtype": ("float32", "float64")}
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:

@@ -12,11 +12,11 @@ from redisc.estimator import ReDiSC
 from redisc.graph import Graph
 
 
-def evaluate_run(clf: ReDiSC, graph: Graph, mask: np.ndarray, train: np.ndarray, samples: int = 32) -> dict[str, Any]:
+def evaluate_run(clf: ReDiSC, graph: Graph, mask: np.ndarray, samples: int = 32) -> dict[str, Any]:
     """Score ReDiSC and its mean-field GNN on `mask`: all metrics of `redisc.metrics.evaluate` for both.
 
-    Labels inside the mask are never conditioned on. Training labels count as known for both models. A class that no
-    training or validation node had can't be predicted; it gets a probability of zero.
+    Labels inside the mask are never conditioned on. What ReDiSC does condition on counts as known for both models.
+    A class that no training or validation node had can't be predicted; it gets a probability of zero.
     """
     classes = np.union1d(clf.classes_, np.unique(graph.y[graph.y != MASKED]))
     truth = np.where(graph.y == MASKED, MASKED, np.searchsorted(classes, graph.y))
@@ -31,5 +31,5 @@ def evaluate_run(clf: ReDiSC, graph: Graph, mask: np.ndarray, train: np.ndarray,
     for name, (labels, probabilities) in answers.items():
         padded = np.zeros((len(truth), len(classes)))
         padded[:, columns] = probabilities
-        scores[name] = metrics.evaluate(graph, truth, np.searchsorted(classes, labels), padded, mask, train)
+        scores[name] = metrics.evaluate(graph, truth, np.searchsorted(classes, labels), padded, mask, known != MASKED)
     return scores

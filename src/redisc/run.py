@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,13 +27,19 @@ class Run:
         """Refuse a folder that holds something else; an older run may be replaced."""
         if self.folder.exists() and not self._is_run() and (self.folder.is_file() or any(self.folder.iterdir())):
             raise CheckpointError(f"{self.folder} exists and is not a run: choose another --out")
+        above = next(parent for parent in (self.folder, *self.folder.absolute().parents) if parent.exists())
+        if not os.access(above, os.W_OK):
+            raise CheckpointError(f"{above} can't be written to: choose another --out")
 
     def save(self, clf: ReDiSC, source: GraphSource, split: Split, facts: dict[str, Any]) -> None:
         """Write the model, then the split, and `run.json` last: a folder without it is no run."""
+        (self.folder / "run.json").unlink(missing_ok=True)
         clf.save(self.folder / "model")
         masks = {name: np.flatnonzero(getattr(split, name)).tolist() for name in ("train", "val", "test")}
         write_atomically(self.folder / "split.json", json.dumps(masks).encode())
-        content = {"source": source_to_json(source), "fingerprint": clf.graph_.fingerprint(), **facts}
+        names = clf.graph_.class_names
+        identity = {"fingerprint": clf.graph_.fingerprint(), "class_names": None if names is None else list(names)}
+        content = {"source": source_to_json(source), **identity, **facts}
         write_atomically(self.folder / "run.json", json.dumps(content, indent=2).encode())
 
     def facts(self) -> dict[str, Any]:
@@ -49,6 +56,9 @@ class Run:
             raise CheckpointError(
                 f"the graph of {self.folder} has changed since the fit: fit again, or restore its files"
             )
+        names = None if graph.class_names is None else list(graph.class_names)
+        if names != facts.get("class_names"):
+            raise CheckpointError(f"the classes of {self.folder} have changed since the fit: fit again")
         return graph
 
     def split(self, graph: Graph) -> Split:

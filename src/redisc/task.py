@@ -114,10 +114,10 @@ def _hold_out(y: np.ndarray, train: np.ndarray, seed: int, fraction: float = 0.2
 
 
 def _classes(graph: Graph, train: np.ndarray, val: np.ndarray) -> np.ndarray:
-    """Return the classes of training and validation labels, and those that the graph names."""
-    seen = np.unique(graph.y[train | val])
-    classes = seen if graph.class_names is None else np.union1d(seen, np.arange(len(graph.class_names)))
-    untrained = np.setdiff1d(classes, graph.y[train])
+    """Return the classes of training and validation labels; names alone, which tests may have given, make no class."""
+    classes = np.unique(graph.y[train | val])
+    named = classes if graph.class_names is None else np.arange(len(graph.class_names))
+    untrained = np.setdiff1d(np.union1d(classes, named), graph.y[train])
     if len(untrained):
         warnings.warn(f"no training node has class {', '.join(map(str, untrained))}", stacklevel=4)
     return classes

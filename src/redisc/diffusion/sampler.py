@@ -73,7 +73,10 @@ class ReverseProcess:
     labelled: Tensor | None = None
 
     def __post_init__(self) -> None:
-        if self.temperature < 0:
+        alpha = self.schedule.alpha
+        if alpha.dim() == 2 and alpha.shape[1] != len(self.known):
+            raise ConfigError(f"the schedule is for {alpha.shape[1]} nodes, but there are {len(self.known)}")
+        if not self.temperature >= 0:
             raise ConfigError(f"temperature={self.temperature}: it must be 0 or more")
 
     def run(self, chains: Tensor | int, after_step: AfterStep | None = None) -> Tensor:

@@ -90,6 +90,8 @@ class Schedule:
 def get_schedule(schedule: str | Callable[[float], float] | Schedule, steps: int) -> Schedule:
     """Turn a name ("cosine", "authors-cosine", "linear"), a function on [0, 1] or a Schedule into a Schedule."""
     if isinstance(schedule, Schedule):
+        if schedule.steps != steps:
+            raise ConfigError(f"the schedule has {schedule.steps} steps, but steps={steps}: make them agree")
         return schedule
     if steps < 1:
         raise ConfigError(f"steps={steps}: the diffusion needs at least one step")

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from redisc.diffusion.objective import Objective
 from redisc.diffusion.routing import get_routing
 from redisc.errors import ConfigError
+from redisc.settings import check_kinds
 
 Priority = Literal["validation", "train-cv", "none"]
 
@@ -41,6 +42,7 @@ class EMConfig:
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         for name in ("iterations", "masks", "e_step_every", "e_step_samples", "queue_size", "evaluate_every"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be at least 1")
@@ -48,7 +50,8 @@ class EMConfig:
         for name in positive:
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be above 0")
-        for name in ("e_step_temperature", "evaluation_temperature", "warm_iterations", "mean_field_epochs"):
+        decays = ("weight_decay", "mean_field_weight_decay", "patience", "mean_field_patience")
+        for name in ("e_step_temperature", "evaluation_temperature", "warm_iterations", "mean_field_epochs", *decays):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be 0 or more")
         if self.objective not in get_args(Objective):

@@ -13,8 +13,7 @@ from redisc.engine.compiled_block import CompiledBlock
 from redisc.engine.full_graph import FullGraphEngine
 from redisc.engine.row_block import AggregatedRowBlock, Hop, RowBlock, make_hop, no_hop
 from redisc.engine.topology import Topology
-from redisc.kernels.dropout import Dropout
-from redisc.nn import Conditioning, Denoiser, MeanField, Projected
+from redisc.nn import Conditioning, Denoiser, Projected
 
 _ROW_COST = 8
 """What a row costs beside its edges (matrix products, gathering), in edges."""
@@ -33,17 +32,8 @@ class Work:
 class CompiledEngine(FullGraphEngine):
     """Answers as `FullGraphEngine` does, faster; `work` says what sampling cost and which way it went."""
 
+    block = CompiledBlock
     work: Work = field(default_factory=Work)
-
-    def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
-        """Return logits `(N, C)` of the mean-field GNN."""
-        return model([CompiledBlock(self.topology)] * model.depth, self.features, dropout)
-
-    def noisy_logits(self, denoiser: Denoiser, labels: Tensor, t: Tensor, dropout: Dropout | None = None) -> Tensor:
-        """Return logits `(N, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
-        block = CompiledBlock(self.topology, labels)
-        projected = denoiser.project(self.features, dropout)
-        return denoiser([block] * denoiser.depth, projected, denoiser.condition(t), dropout)
 
     def denoise(self, denoiser: Denoiser) -> Denoise:
         """Return the denoiser as the sampler asks for it; what no label changes is computed now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -18,16 +19,17 @@ from redisc.nn import Denoiser, Features, MeanField
 class FullGraphEngine:
     """Answers for one graph: mean-field logits, logits of B masked states at once, and the sampler's denoiser."""
 
+    block: ClassVar[type[FullBlock]] = FullBlock
     topology: Topology
     features: Features
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, C)` of the mean-field GNN."""
-        return model([FullBlock(self.topology)] * model.depth, self.features, dropout)
+        return model([self.block(self.topology)] * model.depth, self.features, dropout)
 
     def noisy_logits(self, denoiser: Denoiser, labels: Tensor, t: Tensor, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
-        block = FullBlock(self.topology, labels)
+        block = self.block(self.topology, labels)
         projected = denoiser.project(self.features, dropout)
         return denoiser([block] * denoiser.depth, projected, denoiser.condition(t), dropout)
 
@@ -38,7 +40,7 @@ class FullGraphEngine:
 
         @torch.no_grad()
         def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
-            block = FullBlock(self.topology, labels)
+            block = self.block(self.topology, labels)
             time = denoiser.condition(torch.tensor([t], device=labels.device))
             return denoiser([block] * denoiser.depth, projected, time)[node, chain]
 

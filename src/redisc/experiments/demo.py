@@ -48,7 +48,7 @@ def play(scene: Scene, out: Path, seed: int, verbose: bool) -> dict[str, Any]:
     run.check_free()
     split = graph.splits[0]
     clf = ReDiSC(random_state=seed, verbose=verbose, **scene.settings).fit(graph, split.train, split.val)
-    scores = evaluate_run(clf, graph, split.test, split.train)
+    scores = evaluate_run(clf, graph, split.test)
     run.save(clf, source, split, {"verdict": clf.verdict(), "evaluation": scores})
     picture = _picture(clf, graph, run.folder / "mistakes.png")
     return {"dataset": scene.name, "about": scene.about, "run": str(run.folder), "picture": picture, **scores}

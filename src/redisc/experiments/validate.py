@@ -31,7 +31,7 @@ def validate_once(dataset: str, seed: int, data_dir: str | None) -> dict[str, An
     graph = datasets.load(dataset, data_dir=data_dir, split="public")
     split, start = graph.splits[0], time.monotonic()
     clf = ReDiSC("gcn", random_state=seed).fit(graph, split.train, split.val)
-    scores = evaluate_run(clf, graph, split.test, split.train)
+    scores = evaluate_run(clf, graph, split.test)
     seconds = time.monotonic() - start
     return {"dataset": dataset, "seed": seed, "seconds": seconds, "verdict": clf.verdict(), **scores}
 

@@ -66,7 +66,7 @@ def _count_pyg_nodes(data: Any) -> int:
 
 def _read_pyg_edges(data: Any) -> dict[str, Any]:
     if data.edge_index is not None:
-        return {"edge_index": data.edge_index, "edge_weight": _read_pyg_weight(data)}
+        return {"edge_index": data.edge_index, "edge_weight": _read_pyg_weight(data), "directed": True}
     if data.get("adj_t") is None:
         raise EdgeIndexError(
             "this Data has neither edge_index nor adj_t: set data.edge_index "

@@ -126,6 +126,8 @@ def component_of(graph: "Graph") -> np.ndarray:
 
 
 def _class_counts(graph: "Graph") -> dict[str, int]:
-    counts = np.bincount(graph.y[graph.y >= 0], minlength=graph.num_classes).tolist()
-    names = graph.class_names or [str(label) for label in range(len(counts))]
-    return dict(zip(names, counts, strict=True))
+    labels, counts = np.unique(graph.y[graph.y >= 0], return_counts=True)
+    found = dict(zip(labels.tolist(), counts.tolist(), strict=True))
+    if graph.class_names is None:
+        return {str(label): count for label, count in found.items()}
+    return {name: found.get(label, 0) for label, name in enumerate(graph.class_names)}

@@ -78,6 +78,9 @@ def encode_labels(values: Sequence[Any], missing: np.ndarray) -> tuple[np.ndarra
     if all(is_whole_number(value) and not isinstance(value, (bool, np.bool_)) for value in present):
         labels[~missing] = np.array([int(value) for value in present], dtype=np.int64)
         return _number_integers(labels)
+    for place, value in zip(np.flatnonzero(~missing), present, strict=True):
+        if isinstance(value, (float, np.floating)) and not is_whole_number(value):
+            raise LabelError(f"row {place} has the label {value}: a label is a whole number or a name, not a measure")
     names, numbers = np.unique([str(value) for value in present], return_inverse=True)
     labels[~missing] = numbers
     return labels, tuple(names.tolist())

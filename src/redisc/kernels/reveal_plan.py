@@ -47,7 +47,7 @@ def _plan_chain(keys, chain, rates, first, plan):  # type: ignore[no-untyped-def
         budget = 0
         for k in range(len(left)):
             rate = rates[t, left[k]] if rates.shape[1] > 1 else rates[t, 0]
-            late[k] = to_uniform(key, left[k]) / rate
+            late[k] = to_uniform(key, left[k]) / rate if rate > 0 else np.inf
             budget += late[k] < 1
         left, preferred = _spend(left, late, budget, preferred, t, plan)
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from redisc.errors import ConfigError
 from redisc.nn.convs import Conv, GATConv, GATSepConv, GCNConv, SAGEConv
+from redisc.settings import check_kinds
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Architecture:
     self_loop: float = 1.0  # weight of a self-loop in GCN
 
     def __post_init__(self) -> None:
+        check_kinds(self)
         if self.backbone not in _CONVS:
             raise ConfigError(f"unknown backbone {self.backbone!r}; choose one of {', '.join(_CONVS)}")
         for name in ("hidden", "layers", "heads"):

@@ -1,0 +1,31 @@
+"""Settings that are frozen dataclasses: each value must be of its field's kind."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any
+
+from redisc.errors import ConfigError
+
+
+def check_kinds(settings: Any) -> None:
+    """Raise an error where a setting is not of the kind of its default: a truth value, an integer, a number, a name."""
+    for field in fields(settings):
+        check_kind(field.name, getattr(settings, field.name), type(field.default))
+
+
+def check_kind(name: str, value: Any, kind: type) -> None:
+    """Raise an error where `value` is not of `kind`; integers pass as numbers, and numbers must be finite."""
+    if kind is bool:
+        fits, expected = isinstance(value, bool), "True or False"
+    elif kind is int:
+        fits, expected = isinstance(value, Integral) and not isinstance(value, bool), "an integer"
+    elif kind is float:
+        fits = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(float(value))
+        expected = "a finite number"
+    else:
+        fits, expected = isinstance(value, kind), "a name"
+    if not fits:
+        raise ConfigError(f"{name}={value!r}: it must be {expected}")
