@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,10 @@ class Run:
         if self.folder.exists() and not self._is_run() and (self.folder.is_file() or any(self.folder.iterdir())):
             raise CheckpointError(f"{self.folder} exists and is not a run: choose another --out")
         above = next(parent for parent in (self.folder, *self.folder.absolute().parents) if parent.exists())
-        if not os.access(above, os.W_OK):
-            raise CheckpointError(f"{above} can't be written to: choose another --out")
+        try:
+            Path(tempfile.mkdtemp(dir=above)).rmdir()
+        except OSError:
+            raise CheckpointError(f"{above} can't be written to: choose another --out") from None
 
     def save(self, clf: ReDiSC, source: GraphSource, split: Split, facts: dict[str, Any]) -> None:
         """Write the model, then the split, and `run.json` last: a folder without it is no run."""
