@@ -17,6 +17,7 @@ COPIES, HEADS, WIDTH, REPEATS = 8, 8, 8, 4
 
 
 def main() -> None:
+    """Print both times, forward and backward."""
     topology = Topology(datasets.load("minesweeper"))
     nodes, edges, pattern = topology.num_nodes, topology.edges(False), topology.pattern(False)
     generator = torch.Generator().manual_seed(0)

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from redisc import metrics
 from redisc.diffusion import MASKED, Schedule, get_schedule
 from redisc.em import Clock, EMConfig, Problem, Sampled, Trainer, Validation
-from redisc.engine import FullGraphEngine, threads_for
+from redisc.engine import FullGraphEngine, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph, as_mask
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
@@ -198,7 +198,7 @@ class ReDiSC(BaseEstimator):
             seed,
         )
         settings = self.get_params(deep=False)
-        with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes):
+        with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes), memory_kept():
             trainer.fit(Clock(max_time, bar.update if self.verbose else None))
         self._model, self._engine, self._settings, self.graph_ = model, engine, settings, task.graph
         self.train_mask_, self.val_mask_ = task.train, task.val

@@ -21,7 +21,10 @@ class Denoise(Protocol):
     """The denoiser as the sampler sees it."""
 
     def __call__(self, labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
-        """Return logits `(R, C)` of the rows `(chain[r], node[r])`, given `labels (chains, N)` at step t."""
+        """Return logits `(R, C)` of the rows `(chain[r], node[r])`, given `labels (chains, N)` at step t.
+
+        Rows are sorted by chain.
+        """
         ...
 
 

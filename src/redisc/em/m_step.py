@@ -35,7 +35,7 @@ class MStep:
         self._dropout = Dropout(numpy_generator(seed, "dropout"))
         self._mask_seed = derive_seed(seed, "mask")
         self._optimiser = torch.optim.Adam(
-            denoiser.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+            denoiser.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
         )
         self._count = 0
 

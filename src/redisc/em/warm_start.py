@@ -37,9 +37,8 @@ def train_mean_field(
     clock: Clock,
 ) -> WarmStart:
     """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score."""
-    optimiser = torch.optim.Adam(
-        model.parameters(), lr=config.mean_field_learning_rate, weight_decay=config.mean_field_weight_decay
-    )
+    decay = config.mean_field_weight_decay
+    optimiser = torch.optim.Adam(model.parameters(), config.mean_field_learning_rate, weight_decay=decay, fused=True)
     best, best_state, best_epoch = -np.inf, copy.deepcopy(model.state_dict()), 0
     epoch = 0
     for epoch in range(1, config.mean_field_epochs + 1):

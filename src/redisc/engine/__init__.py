@@ -6,6 +6,7 @@ from redisc.engine.compiled_engine import CompiledEngine
 from redisc.engine.features import FeatureScaling
 from redisc.engine.full_block import FullBlock
 from redisc.engine.full_graph import FullGraphEngine
+from redisc.engine.memory import memory_kept
 from redisc.engine.threads import threads_for
 from redisc.engine.topology import Topology
 
@@ -17,5 +18,6 @@ __all__ = [
     "FullGraphEngine",
     "Topology",
     "choose_engine",
+    "memory_kept",
     "threads_for",
 ]

@@ -7,7 +7,9 @@ from torch import Tensor
 
 from redisc.engine.full_block import FullBlock
 from redisc.kernels.attention import attention_sum, attention_weights
+from redisc.kernels.hidden import mix_relu_dropout
 from redisc.kernels.labels import count_labels, fuse_labels, mix_labels
+from redisc.nn.activation import Activation
 from redisc.nn.block import Weighting
 
 
@@ -24,6 +26,16 @@ class CompiledBlock(FullBlock):
         """Propagate features by a sparse product; count labels, and add counts times table in one pass."""
         mixed = super().propagate(z, weighting, None, bias)
         return mixed if table is None else mix_labels(mixed, self._label_counts(table.shape[1], weighting), table)
+
+    def propagate_activated(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None, bias: Tensor, activation: Activation
+    ) -> Tensor:
+        """Mix labels, rectify and drop in one pass while training."""
+        if table is None or activation.dropout is None or not activation.drops_after_relu:
+            return super().propagate_activated(z, weighting, table, bias, activation)
+        mixed, counts = super().propagate(z, weighting, None, bias), self._label_counts(table.shape[1], weighting)
+        elements = counts.shape[0] * counts.shape[1] * table.shape[2]
+        return mix_relu_dropout(mixed, counts, table, *activation.dropout.random_bytes(elements, activation.rate))
 
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
         """Return attention weights `(E, copies, heads)`."""

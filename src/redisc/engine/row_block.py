@@ -109,7 +109,7 @@ def no_hop(rows: np.ndarray) -> Hop:
 
 
 class AggregatedRowBlock(RowBlock):
-    """The first hop of a linear layer whose features were propagated ahead (`Conv.preaggregate`)."""
+    """The first hop of a linear layer whose features were propagated ahead (`LinearConv.preaggregate`)."""
 
     def propagate(
         self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None

@@ -21,6 +21,11 @@ def serial(function: Kernel) -> Kernel:
     return numba.njit(cache=True, nogil=True, fastmath={"contract"})(function)
 
 
+def vectorised(function: Kernel) -> Kernel:
+    """Compile a kernel for one thread whose sums may be taken in any order, so that several are taken at a time."""
+    return numba.njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})(function)
+
+
 class ThreadedKernel:
     """A kernel with `prange` loops, compiled twice on demand: for many threads, and for one.
 
@@ -42,6 +47,11 @@ def threaded(function: Callable[..., Any]) -> ThreadedKernel:
     """Compile a kernel whose `prange` loops share the threads that `launch` grants."""
     assert isinstance(function, FunctionType)
     return ThreadedKernel(function)
+
+
+def parts_of(gradient: Tensor) -> int:
+    """How many sums a backward pass keeps apart, so that every thread has one of its own."""
+    return max(1, torch.get_num_threads()) if gradient.numel() > _PARALLEL_ABOVE else 1
 
 
 def launch(kernel: ThreadedKernel, work: int, *arguments: Any) -> None:

@@ -30,13 +30,17 @@ class Dropout:
         """Return `dense(relu(m), rate)`, in one pass where the kernel can take `m`; the same bytes decide."""
         if rate <= 0 or not runs_compiled(m):
             return self.dense(m.relu(), rate)
-        return relu_dropout(m, self._bytes(m.numel()), _kept(rate))
+        return relu_dropout(m, *self.random_bytes(m.numel(), rate))
 
     def sparse(self, matrix: SparseMatrix, rate: float) -> SparseMatrix:
         """Do the same to a sparse matrix; its zeros stay zero either way."""
         if rate <= 0:
             return matrix
         return matrix.with_values(matrix.values * self._mask(matrix.values.shape, rate, matrix.values))
+
+    def random_bytes(self, count: int, rate: float) -> tuple[np.ndarray, int]:
+        """Return a random byte for each of `count` elements, and below which value an element is kept."""
+        return self._bytes(count), _kept(rate)
 
     def draw_seed(self) -> int:
         """Return a seed for foreign code that does its own dropout."""

@@ -9,7 +9,7 @@ import torch
 from numba import prange
 from torch import Tensor
 
-from redisc.kernels.compiled import launch, serial, threaded, view
+from redisc.kernels.compiled import launch, parts_of, serial, threaded, view
 
 
 def count_labels(
@@ -60,14 +60,9 @@ class _FuseLabels(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
         (places,) = ctx.saved_tensors
         base_shape, table_shape = ctx.shapes
-        into_table = np.zeros((_parts(gradient), *table_shape), view(gradient).dtype)
+        into_table = np.zeros((parts_of(gradient), *table_shape), view(gradient).dtype)
         launch(_fuse_backward, gradient.numel(), view(gradient), view(places), into_table)
         return _sum_copies(gradient, base_shape[1]), None, torch.from_numpy(into_table).sum(0)
-
-
-def _parts(gradient: Tensor) -> int:
-    """Tables to sum into, so that every thread has one of its own."""
-    return max(1, torch.get_num_threads()) if gradient.numel() > 300_000 else 1
 
 
 def _sum_copies(gradient: Tensor, copies: int) -> Tensor:
@@ -87,7 +82,7 @@ class _MixLabels(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
         (counts,) = ctx.saved_tensors
         base_shape, table_shape = ctx.shapes
-        into_table = np.zeros((_parts(gradient), *table_shape), view(gradient).dtype)
+        into_table = np.zeros((parts_of(gradient), *table_shape), view(gradient).dtype)
         launch(_mix_backward, gradient.numel(), view(gradient), view(counts), into_table)
         return _sum_copies(gradient, base_shape[1]), None, torch.from_numpy(into_table).sum(0)
 
@@ -165,25 +160,31 @@ def add_labels_at(rows, indptr, indices, edge_weight, left, right, loop, labels,
     Counts are those of `count_labels`. `labels` holds all chains' labels, flat; a negative one is masked and counts
     in the last row of the table.
     """
-    states = len(table)
-    counts = np.empty(states, table.dtype)
+    counts = np.empty(len(table), table.dtype)
     for k in range(len(rows)):
         i = rows[k] % num_nodes
-        first = rows[k] - i
-        counts[:] = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            w = left[i] * right[j]
-            w = w * edge_weight[e] if len(edge_weight) else w
-            label = labels[first + j]
-            counts[label if label >= 0 else states - 1] += w
-        if loop[i] != 0:
-            label = labels[first + i]
-            counts[label if label >= 0 else states - 1] += loop[i]
-        for c in range(states):
-            if counts[c] != 0:
-                for d in range(out.shape[1]):
-                    out[k, d] += counts[c] * table[c, d]
+        here = labels[rows[k] - i : rows[k] - i + num_nodes]
+        add_counted_labels(i, indptr, indices, edge_weight, left, right, loop, here, counts, table, out[k])
+
+
+@serial
+def add_counted_labels(i, indptr, indices, edge_weight, left, right, loop, labels, counts, table, out):  # type: ignore[no-untyped-def]
+    """Add counts times `table (states, d)` to `out (d,)` for node i of one chain; `counts (states,)` is scratch."""
+    states = len(table)
+    counts[:] = 0
+    for e in range(indptr[i], indptr[i + 1]):
+        j = indices[e]
+        w = left[i] * right[j]
+        w = w * edge_weight[e] if len(edge_weight) else w
+        label = labels[j]
+        counts[label if label >= 0 else states - 1] += w
+    if loop[i] != 0:
+        label = labels[i]
+        counts[label if label >= 0 else states - 1] += loop[i]
+    for c in range(states):
+        if counts[c] != 0:
+            for d in range(len(out)):
+                out[d] += counts[c] * table[c, d]
 
 
 @serial

@@ -26,7 +26,7 @@ class _ReluDropout(torch.autograd.Function):
         rows = view(m)
         out = np.empty(rows.shape, rows.dtype)
         scale = rows.dtype.type(256 / kept)
-        launch(_forward, rows.size, rows.reshape(-1), random_bytes, kept, scale, out.reshape(-1))
+        launch(_forward, rows.size, rows.reshape(-1), random_bytes, np.uint8(kept - 1), scale, out.reshape(-1))
         result = torch.from_numpy(out)
         ctx.scale = scale
         ctx.save_for_backward(result)
@@ -42,13 +42,15 @@ class _ReluDropout(torch.autograd.Function):
 
 
 @threaded
-def _forward(m, random_bytes, kept, scale, out):  # type: ignore[no-untyped-def]
+def _forward(m, random_bytes, last_kept, scale, out):  # type: ignore[no-untyped-def]
+    zero = m.dtype.type(0)
     for k in prange(m.size):
         x = m[k]
-        out[k] = x * scale if (x > 0) & (random_bytes[k] < kept) else 0
+        out[k] = x * scale if (x > zero) & (random_bytes[k] <= last_kept) else zero
 
 
 @threaded
 def _backward(gradient, result, scale, out):  # type: ignore[no-untyped-def]
+    zero = out.dtype.type(0)
     for k in prange(out.size):
-        out[k] = gradient[k] * scale if result[k] > 0 else 0
+        out[k] = gradient[k] * scale if result[k] > zero else zero

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from redisc.kernels.dropout import Dropout
+from redisc.kernels.narrow_product import NARROW, narrow_product
 from redisc.kernels.sparse import SparseMatrix
 
 Features = Tensor | SparseMatrix
@@ -31,7 +32,9 @@ class Affine(nn.Module):
         if isinstance(h, SparseMatrix):
             out = (h @ self.weight).unsqueeze(1)
             return out if self.bias is None else out + self.bias
-        return h @ self.weight if self.bias is None else self.join(h)
+        if self.bias is None:
+            return narrow_product(h, self.weight)
+        return narrow_product(h, self.weight) + self.bias if self.weight.shape[1] < NARROW else self.join(h)
 
     def join(self, *parts: Tensor) -> Tensor:
         """Map the parts as if they stood side by side, without putting them there; the bias costs no extra pass."""

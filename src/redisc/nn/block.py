@@ -13,6 +13,8 @@ from typing import Literal
 
 from torch import Tensor
 
+from redisc.nn.activation import Activation
+
 
 @dataclass(frozen=True)
 class Weighting:
@@ -55,6 +57,12 @@ class Block(ABC):
         Features and labels travel apart: labels are counted, so no product of width copies * d runs over the edges for
         them, and counts need no gradient.
         """
+
+    def propagate_activated(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None, bias: Tensor, activation: Activation
+    ) -> Tensor:
+        """Return `activation(propagate(...))`."""
+        return activation(self.propagate(z, weighting, table, bias))
 
     @abstractmethod
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:

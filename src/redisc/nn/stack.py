@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from redisc.kernels.dropout import Dropout
+from redisc.nn.activation import Activation
 from redisc.nn.affine import Affine, Features, drop_features
 from redisc.nn.architecture import Architecture
 from redisc.nn.block import Block
@@ -43,8 +43,22 @@ class StackLayer(nn.Module):
         """Multiply the layer's input with its weights, row by row."""
         return Projected(self.conv.project(h), None if self.skip is None else self.skip(h), initial)
 
-    def forward(self, block: Block, projected: Projected, table: Tensor | None, shift: Tensor | None) -> Tensor:
-        """Return `(targets, copies, out_width)`: convolution, residual, time shift, initial residual, norm."""
+    def forward(
+        self,
+        block: Block,
+        projected: Projected,
+        table: Tensor | None,
+        shift: Tensor | None,
+        activation: Activation | None,
+    ) -> Tensor:
+        """Return `(targets, copies, out_width)`: convolution, residuals, time shift, norm, activation."""
+        if activation is None:
+            return self._mix(block, projected, table, shift)
+        if self.skip is None and shift is None and not self.initial_share and self.norm is None:
+            return self.conv.activated(block, projected.z, table, activation)
+        return activation(self._mix(block, projected, table, shift))
+
+    def _mix(self, block: Block, projected: Projected, table: Tensor | None, shift: Tensor | None) -> Tensor:
         m = self.conv(block, projected.z, table)
         m = m if projected.skip is None else m + block.own(projected.skip)
         m = m if shift is None else m + shift
@@ -80,7 +94,7 @@ class ConvStack(nn.Module):
         x = drop_features(x, dropout, self.architecture.input_dropout)
         if self.embedding is None:
             return self.layers[0].project(x, None)
-        initial = self._activate(self.embedding(x), dropout)
+        initial = self._activation(dropout)(self.embedding(x))
         return self.layers[0].project(initial, initial)
 
     def forward(
@@ -97,22 +111,19 @@ class ConvStack(nn.Module):
         """
         absent = [None] * len(self.layers)
         for k, (layer, block) in enumerate(zip(self.layers, blocks, strict=True)):
-            m = layer(block, projected, (tables or absent)[k], (shifts or absent)[k])
+            activation = None if layer.emits_logits else self._activation(dropout)
+            h = layer(block, projected, (tables or absent)[k], (shifts or absent)[k], activation)
             if layer.emits_logits:
-                return m
-            h = self._activate(m, dropout)
+                return h
             if k + 1 < len(self.layers):
                 initial = None if projected.initial is None else block.own(projected.initial)
                 projected = self.layers[k + 1].project(h, initial)
         return self._emit(h, dropout)
 
-    def _activate(self, m: Tensor, dropout: Dropout | None) -> Tensor:
-        activation, rate = self.layers[0].conv.activation, self.architecture.dropout
-        if dropout is None:
-            return activation(m)
-        return dropout.after_relu(m, rate) if activation is F.relu else dropout.dense(activation(m), rate)
+    def _activation(self, dropout: Dropout | None) -> Activation:
+        return Activation(self.layers[0].conv.activation, self.architecture.dropout, dropout)
 
     def _emit(self, h: Tensor, dropout: Dropout | None) -> Tensor:
         for layer in self.head[:-1]:
-            h = self._activate(layer(h), dropout)
+            h = self._activation(dropout)(layer(h))
         return self.head[-1](h)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from redisc.nn.activation import Activation
 from redisc.nn.affine import Affine, Features
 from redisc.nn.block import Block
 
@@ -20,7 +21,6 @@ class Conv(nn.Module):
     """
 
     activation: Callable[[Tensor], Tensor] = staticmethod(F.relu)
-    linear = False  # whether features and labels meet only after propagation
 
     def __init__(self, in_width: int, out_width: int, width: int) -> None:
         super().__init__()
@@ -31,10 +31,10 @@ class Conv(nn.Module):
         """Return `z (rows, copies, width)`: the part of the layer that does not look at the graph."""
         return self.projection(h)
 
-    def preaggregate(self, block: Block, z: Tensor) -> Tensor:
-        """For a linear layer: propagate the features alone, ahead of all label states that will share them."""
-        raise NotImplementedError(f"{type(self).__name__} is not linear")
-
     @abstractmethod
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Mix `z (sources, copies, width)` and labels over the Block: `(targets, copies, out_width)`."""
+
+    def activated(self, block: Block, z: Tensor, table: Tensor | None, activation: Activation) -> Tensor:
+        """Return `activation(self(block, z, table))`; layers that can hand the activation on to the Block do."""
+        return activation(self(block, z, table))
