@@ -9,57 +9,80 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
 
-from redisc import metrics
-from redisc.diffusion import MASKED, Schedule, get_schedule
-from redisc.em import Clock, EMConfig, Problem, Sampled, Trainer, Validation
+from redisc.classifier import NodeClassifier, saved_settings
+from redisc.clock import Clock
+from redisc.diffusion import Schedule, get_schedule
+from redisc.em import EMConfig, Sampled, Trainer
 from redisc.engine import FullGraphEngine, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
-from redisc.graph import Graph, as_mask
+from redisc.graph import Graph
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
 from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture, ModuleMaker
+from redisc.origin import Origin
 from redisc.progress import ProgressBar
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
-from redisc.task import Task, as_graph, check_length, encode_labels, make_task
+from redisc.task import make_task
 
 Settings = TypeVar("Settings", Architecture, EMConfig)
 
 
-class ReDiSC(BaseEstimator):
+class ReDiSC(NodeClassifier):
     """Completes the labels of a partially labelled graph jointly, by masked diffusion.
 
     A mean-field GNN warms up a queue of label samples; then a denoiser is trained on them (M-step) and replaces
     them by its own (E-step). Predictions are samples of the joint distribution that keep the known labels.
 
-    Args: backbone: "gcn", "gat", "sage", "gat_sep", or a function `make(in_width, out_width)` that builds a PyG
-    module. hidden: Width of the hidden layers. layers: K, the number of graph convolutions. heads: Attention heads
-    (GAT, GAT-sep); they share `hidden`. dropout: Dropout on hidden rows. input_dropout: Dropout on raw features.
-    residual: Add a linear map of each layer's input to its output. initial_residual: GCNII's share of the first
-    embedding in every layer; 0 leaves it out. normalisation: Row-wise normalisation after hidden layers: "none",
-    "layer", "rms" or "l2". head_layers: Row-wise layers after the convolutions. self_loop: Weight of self-loops in
-    GCN. time_aware: Gate the labels of every layer by time; False gives the paper's vanilla layers. gate: "vector"
-    (the paper's), "scalar" or "added"; see `redisc.nn.TimeGate`. feature_scaling: "none", "row" or "standard".
-    steps: T, the number of diffusion steps. schedule: "cosine", "authors-cosine", "linear", a function on [0, 1],
-    or a `Schedule`. iterations: M-step updates at the most. masks: B, masked label states an update. antithetic:
-    Draw steps in pairs t, T+1-t. objective: "paper", "unweighted" or "authors"; see
-    `redisc.diffusion.node_weights`. learning_rate: Adam's, for the denoiser. weight_decay: Adam's coupled decay,
-    for the denoiser. e_step_every: Updates between two E-steps. e_step_samples: Samples that an E-step pushes into
-    the queue. e_step_routing: "labelled-first", "uniform" or "confident-first". e_step_temperature: Of the labels
-    drawn in E-steps. warm_iterations: Updates before the first E-step. queue_size: S, samples kept.
-    queue_temperature: tau, of the queue's priorities. priority: "validation" (the paper's: uses validation labels
-    beyond selection), "train-cv" or "none". folds: Of the training labels, for "train-cv". evaluate_every: Updates
-    between two looks at the validation metric. patience: Looks without a gain before the fit stops.
-    evaluation_temperature: Of the chain that is validated and that `predict` returns. mean_field_epochs: Epochs of
-    the warm start at the most. mean_field_patience: Epochs without a gain before the warm start stops.
-    mean_field_learning_rate: Adam's, for the mean-field GNN. mean_field_weight_decay: Adam's coupled decay, for the
-    mean-field GNN. mean_field_temperature: Of the samples that first fill the queue. metric: "accuracy",
-    "balanced_accuracy" or "roc_auc", for stopping and priority. class_weight: None, "balanced", or a mapping from
-    class to weight. clamp: Labels that predictions are conditioned on: "train" or "train+val". dtype: "float32" or
-    "float64". device: A torch device. random_state: An integer makes the fit reproducible to the bit. verbose: Show
-    a progress bar and, at the end, what joint modelling gained.
+    Args:
+        backbone: "gcn", "gat", "sage", "gat_sep", or a function `make(in_width, out_width)` that builds a PyG
+            module.
+        hidden: Width of the hidden layers.
+        layers: K, the number of graph convolutions.
+        heads: Attention heads (GAT, GAT-sep); they share `hidden`.
+        dropout: Dropout on hidden rows.
+        input_dropout: Dropout on raw features.
+        residual: Add a linear map of each layer's input to its output.
+        initial_residual: GCNII's share of the first embedding in every layer; 0 leaves it out.
+        normalisation: Row-wise normalisation after hidden layers: "none", "layer", "rms" or "l2".
+        head_layers: Row-wise layers after the convolutions.
+        self_loop: Weight of self-loops in GCN.
+        time_aware: Gate the labels of every layer by time; False gives the paper's vanilla layers.
+        gate: "vector" (the paper's), "scalar" or "added"; see `redisc.nn.TimeGate`.
+        feature_scaling: "none", "row" or "standard".
+        steps: T, the number of diffusion steps.
+        schedule: "cosine", "authors-cosine", "linear", a function on [0, 1], or a `Schedule`.
+        iterations: M-step updates at the most.
+        masks: B, masked label states an update.
+        antithetic: Draw steps in pairs t, T+1-t.
+        objective: "paper", "unweighted" or "authors"; see `redisc.diffusion.node_weights`.
+        learning_rate: Adam's, for the denoiser.
+        weight_decay: Adam's coupled decay, for the denoiser.
+        e_step_every: Updates between two E-steps.
+        e_step_samples: Samples that an E-step pushes into the queue.
+        e_step_routing: "labelled-first", "uniform" or "confident-first".
+        e_step_temperature: Of the labels drawn in E-steps.
+        warm_iterations: Updates before the first E-step.
+        queue_size: S, samples kept.
+        queue_temperature: tau, of the queue's priorities.
+        priority: "validation" (the paper's: uses validation labels beyond selection), "train-cv" or "none".
+        folds: Of the training labels, for "train-cv".
+        evaluate_every: Updates between two looks at the validation metric.
+        patience: Looks without a gain before the fit stops.
+        evaluation_temperature: Of the chain that is validated and that `predict` returns.
+        mean_field_epochs: Epochs of the warm start at the most.
+        mean_field_patience: Epochs without a gain before the warm start stops.
+        mean_field_learning_rate: Adam's, for the mean-field GNN.
+        mean_field_weight_decay: Adam's coupled decay, for the mean-field GNN.
+        mean_field_temperature: Of the samples that first fill the queue.
+        metric: "accuracy", "balanced_accuracy" or "roc_auc", for stopping and priority.
+        class_weight: None, "balanced", or a mapping from class to weight.
+        clamp: Labels that predictions are conditioned on: "train" or "train+val".
+        dtype: "float32" or "float64".
+        device: A torch device.
+        random_state: An integer makes the fit reproducible to the bit.
+        verbose: Show a progress bar and, at the end, what joint modelling gained.
 
     Attributes:
         classes_: Class values; the columns of `predict_proba`.
@@ -67,6 +90,13 @@ class ReDiSC(BaseEstimator):
         history_: Curves and timings of the fit.
         graph_, train_mask_, val_mask_: The graph that was fitted and the masks that were used (absent after `load`).
     """
+
+    name = "redisc"
+    title = "ReDiSC"
+    citation = "Li et al., 2025: ReDiSC"
+    family = "diffusion"
+    heterophilic = True
+    cost = "O(B N d^2 + E d) an update, O(N D^K d) a sample for mean degree D and K layers"
 
     def __init__(
         self,
@@ -186,23 +216,22 @@ class ReDiSC(BaseEstimator):
         self._check_settings()
         task = make_task(graph, train_mask, val_mask, split, seed)
         blueprint = self._blueprint()
-        model = JointModel.new(blueprint, task.graph, self.feature_scaling, task.classes, task.known(self.clamp), seed)
+        origin = Origin.of(task.graph, self.feature_scaling, task.classes, task.known(self.clamp), seed)
+        model = JointModel.new(blueprint, origin)
         engine = model.engine(task.graph)
         trainer = Trainer(
             model.denoiser,
             model.mean_field,
             engine,
-            self._problem(task),
+            self._problem(task, self.class_weight),
             blueprint.schedule,
             self._pick(EMConfig),
             seed,
         )
-        settings = self.get_params(deep=False)
         with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes), memory_kept():
             trainer.fit(Clock(max_time, bar.update if self.verbose else None))
-        self._model, self._engine, self._settings, self.graph_ = model, engine, settings, task.graph
-        self.train_mask_, self.val_mask_ = task.train, task.val
-        self.classes_, self.history_ = task.classes, trainer.history.as_dict()
+        self._model = model
+        self._remember(task, engine, trainer.history.as_dict())
         bar.conclude(self.verdict())
         return self
 
@@ -246,19 +275,6 @@ class ReDiSC(BaseEstimator):
             logits = self._resolve(graph)[1].mean_field(model.mean_field)
         return logits.softmax(1).cpu().numpy()
 
-    def score(self, graph: Any = None, labels: Any = None, *, mask: Any = None) -> float:
-        """Return node accuracy on `mask`, whose labels are hidden from the model; by default on all nodes not known."""
-        target, _, known = self._resolve(graph, labels)
-        chosen = (target.y != MASKED) & (known == MASKED) if mask is None else as_mask(mask, target.num_nodes)
-        hidden = np.where(chosen | (known == MASKED), MASKED, self.classes_[known])
-        return metrics.node_accuracy(target.y, self.predict(graph, hidden), chosen)
-
-    @property
-    def known_(self) -> np.ndarray:
-        """Labels `(N,)` of the fitted graph that predictions are conditioned on, -1 elsewhere."""
-        known = self._fitted().known
-        return np.where(known == MASKED, MASKED, self.classes_[known])
-
     def verdict(self) -> str:
         """Say in one line what joint modelling gained over the mean-field GNN on the validation nodes."""
         self._fitted()
@@ -271,7 +287,8 @@ class ReDiSC(BaseEstimator):
         config, tensors = self._fitted().to_checkpoint()
         # What was fitted, whatever set_params has changed since; only this one setting is read after a fit.
         settings = {**self._settings, "evaluation_temperature": self.evaluation_temperature}
-        save_checkpoint(path, {**config, "settings": _plain(settings), "history": self.history_}, tensors)
+        described = {"method": self.name, **config, "settings": _plain(settings), "history": self.history_}
+        save_checkpoint(path, described, tensors)
 
     @classmethod
     def load(cls, path: str | Path, **overrides: Any) -> ReDiSC:
@@ -293,7 +310,7 @@ class ReDiSC(BaseEstimator):
         except (ConfigError, TypeError, ValueError, ArithmeticError, RuntimeError) as fault:
             raise CheckpointError(f"no model can be built from the settings in config.json: {fault}") from None
         clf._settings = clf.get_params(deep=False)
-        clf.classes_, clf.history_ = clf._model.classes, config.get("history", {})
+        clf.classes_, clf.history_ = clf._model.origin.classes, config.get("history", {})
         return clf
 
     def _fitted(self) -> JointModel:
@@ -302,20 +319,12 @@ class ReDiSC(BaseEstimator):
             raise NotFittedError("this ReDiSC is not fitted yet: call fit, or load a saved model")
         return model
 
-    def _resolve(self, graph: Any, labels: Any = None) -> tuple[Graph, FullGraphEngine, np.ndarray]:
-        """Return the graph that is meant, its engine, and the labels that are known on it (places in `classes_`)."""
-        model = self._fitted()
-        fitted: Graph | None = getattr(self, "graph_", None)
-        if graph is None and fitted is None:
-            raise NotFittedError("a loaded model holds no graph: pass one, as in predict(graph)")
-        target = fitted if graph is None else as_graph(graph)
-        assert target is not None
-        engine = self._engine if target is fitted else model.engine(target)
-        if labels is None:
-            return target, engine, model.known_for(target)
-        known = encode_labels(labels, self.classes_)
-        check_length(known, target)
-        return target, engine, known
+    def _engine_for(self, graph: Graph) -> FullGraphEngine:
+        return self._fitted().engine(graph)
+
+    @property
+    def _origin(self) -> Origin:
+        return self._fitted().origin
 
     def _draw(self, graph: Any, labels: Any, n: int, temperature: float, purpose: str) -> Sampled:
         model = self._fitted()
@@ -323,48 +332,14 @@ class ReDiSC(BaseEstimator):
         with threads_for(target.num_nodes):
             return model.draw(engine, known, n, temperature, purpose)
 
-    def _problem(self, task: Task) -> Problem:
-        """Hand training labels to the trainer as known and validation labels as a score."""
-        nodes = np.flatnonzero(task.val)
-        validation = Validation(nodes, task.labels[nodes], self.metric)
-        if self.metric == "roc_auc" and len(np.unique(validation.labels)) < 2:
-            raise ConfigError("metric='roc_auc' needs validation nodes of at least two classes: choose another metric")
-        known = torch.from_numpy(np.where(task.train, task.labels, MASKED)).to(self.device)
-        return Problem(known, len(task.classes), validation, self._class_weights(task))
-
-    def _class_weights(self, task: Task) -> torch.Tensor | None:
-        """Return one weight a class; "balanced" is inverse frequency among training nodes, with mean 1 over them."""
-        if self.class_weight is None:
-            return None
-        counts = np.bincount(task.labels[task.train], minlength=len(task.classes))
-        if isinstance(self.class_weight, str):
-            present = np.count_nonzero(counts)
-            weights = np.where(counts > 0, counts.sum() / (present * np.maximum(counts, 1)), 1.0)
-        else:
-            strangers = set(self.class_weight) - set(task.classes.tolist())
-            if strangers:
-                raise ConfigError(f"class_weight names classes that no label has: {sorted(strangers, key=str)}")
-            for name, weight in self.class_weight.items():
-                check_kind(f"class_weight[{name!r}]", weight, float)
-                if weight < 0:
-                    raise ConfigError(f"class_weight[{name!r}]={weight}: it must be 0 or more")
-            weights = np.array([float(self.class_weight.get(c, 1.0)) for c in task.classes.tolist()])
-        return torch.from_numpy(weights).to(self.device, getattr(torch, self.dtype))
-
     def _check_settings(self) -> None:
         """Check what the parts do not check themselves."""
         check_kind("steps", self.steps, int)
-        choices = {"clamp": ("train", "train+val"), "dtype": ("float32", "float64")}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ConfigError(f"{name}={getattr(self, name)!r}: choose {' or '.join(allowed)}")
+        if self.clamp not in ("train", "train+val"):
+            raise ConfigError(f"clamp={self.clamp!r}: choose train or train+val")
         if isinstance(self.class_weight, str) and self.class_weight != "balanced":
             raise ConfigError(f"class_weight={self.class_weight!r}: choose None, 'balanced' or a mapping")
-        Validation(np.empty(0), np.empty(0), self.metric)
-        try:
-            torch.empty(0, device=self.device)
-        except (RuntimeError, AssertionError) as fault:
-            raise ConfigError(f"device={self.device!r} can't be used: {str(fault).splitlines()[0]}") from None
+        self._check_place()
 
     def _check_forged_sizes(self, num_tensors: int) -> None:
         """Refuse a loaded model whose settings would take memory that its weights do not account for."""
@@ -396,12 +371,7 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known_settings(config: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    settings = config.get("settings")
-    if not isinstance(settings, dict):
-        raise CheckpointError("config.json holds no settings")
-    strangers = set(settings) - set(names)
-    if strangers:
-        raise CheckpointError(f"config.json has settings that this library does not know: {sorted(strangers)}")
+    settings = saved_settings(config, names)
     try:
         if isinstance(settings.get("class_weight"), list):
             settings["class_weight"] = dict(settings["class_weight"])

@@ -7,7 +7,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from redisc.em import Progress as FitProgress
+from redisc.clock import Progress as FitProgress
 
 _PHASES = {"mean-field": "mean-field GNN", "diffusion": "diffusion (EM)"}
 

@@ -8,9 +8,10 @@ import torch
 
 from examples import random_graph
 from redisc.diffusion import MASKED, Schedule, get_schedule
-from redisc.em import EMConfig, Problem, Trainer, Validation
+from redisc.em import EMConfig, Trainer
 from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture
+from redisc.problem import Problem, Validation
 from redisc.seeds import torch_generator
 
 FAST_EM = {

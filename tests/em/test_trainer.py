@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from redisc.em import Clock, EMConfig, Problem
+from redisc.clock import Clock
+from redisc.em import EMConfig
 from redisc.errors import ConfigError
+from redisc.problem import Problem
 
 
 class Watcher:

@@ -7,8 +7,9 @@ import pytest
 import torch
 from scipy.stats import chisquare
 
+from redisc.clock import Clock
 from redisc.diffusion import MASKED
-from redisc.em import Clock, EMConfig
+from redisc.em import EMConfig
 from redisc.em.warm_start import sample_mean_field, train_mean_field
 from redisc.kernels.dropout import Dropout
 

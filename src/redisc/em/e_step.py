@@ -10,9 +10,9 @@ from torch import Tensor
 
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, State, get_routing
 from redisc.em.config import EMConfig
-from redisc.em.problem import Problem, Validation
 from redisc.engine import FullGraphEngine
 from redisc.nn import Denoiser
+from redisc.problem import Problem, Validation
 from redisc.seeds import derive_seed
 
 

@@ -8,12 +8,12 @@ from torch import Tensor
 
 from redisc.diffusion import MASKED, Schedule, mask_labels, node_weights, weighted_cross_entropy
 from redisc.em.config import EMConfig
-from redisc.em.problem import Problem
 from redisc.em.replay import PriorityQueue
 from redisc.engine import FullGraphEngine
 from redisc.kernels.counter_random import Stream, uniform
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser
+from redisc.problem import Problem
 from redisc.seeds import derive_seed, numpy_generator
 
 

@@ -9,17 +9,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from redisc.clock import Clock
 from redisc.diffusion import LabelledFirst, ReverseProcess, Schedule
-from redisc.em.clock import Clock
 from redisc.em.config import EMConfig
 from redisc.em.e_step import EStep, Sampled, draw_samples
 from redisc.em.m_step import MStep
-from redisc.em.problem import Problem
 from redisc.em.replay import PriorityQueue
 from redisc.em.warm_start import WarmStart, sample_mean_field, train_mean_field
 from redisc.engine import FullGraphEngine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser, MeanField
+from redisc.problem import Problem
 from redisc.seeds import derive_seed, numpy_generator, torch_generator
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +9,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from redisc.clock import Clock
 from redisc.diffusion.masking import MASKED
-from redisc.em.clock import Clock
 from redisc.em.config import EMConfig
-from redisc.em.problem import Problem
 from redisc.engine import FullGraphEngine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import MeanField
+from redisc.problem import Problem
+from redisc.training import Pace, train
 
 
 @dataclass(frozen=True)
@@ -37,43 +37,26 @@ def train_mean_field(
     clock: Clock,
 ) -> WarmStart:
     """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score."""
-    decay = config.mean_field_weight_decay
-    optimiser = torch.optim.Adam(model.parameters(), config.mean_field_learning_rate, weight_decay=decay, fused=True)
-    best, best_state, best_epoch = -np.inf, copy.deepcopy(model.state_dict()), 0
-    epoch = 0
-    for epoch in range(1, config.mean_field_epochs + 1):
-        _epoch(model, engine, problem, optimiser, dropout)
-        score = _validate(model, engine, problem)[0]
-        if score > best:
-            best, best_state, best_epoch = score, copy.deepcopy(model.state_dict()), epoch
-        clock.report("mean-field", epoch, config.mean_field_epochs, validation=score, best=best)
-        if epoch - best_epoch >= config.mean_field_patience or clock.is_over():
-            break
-    model.load_state_dict(best_state)
-    score, probabilities = _validate(model, engine, problem)
-    return WarmStart(probabilities, score, epoch)
-
-
-def _epoch(
-    model: MeanField,
-    engine: FullGraphEngine,
-    problem: Problem,
-    optimiser: torch.optim.Optimizer,
-    dropout: Dropout,
-) -> None:
     labelled = problem.known != MASKED
-    optimiser.zero_grad()
-    logits = engine.mean_field(model, dropout)[labelled]
-    loss = F.cross_entropy(logits, problem.known[labelled], weight=problem.class_weight)
-    loss.backward()
-    optimiser.step()
 
+    def loss() -> Tensor:
+        logits = engine.mean_field(model, dropout)[labelled]
+        return F.cross_entropy(logits, problem.known[labelled], weight=problem.class_weight)
 
-@torch.no_grad()
-def _validate(model: MeanField, engine: FullGraphEngine, problem: Problem) -> tuple[float, Tensor]:
-    probabilities = engine.mean_field(model).softmax(1)
-    labels = probabilities.argmax(1)
-    return problem.validation.score(labels, probabilities), probabilities
+    def validate() -> tuple[float, Tensor]:
+        with torch.no_grad():
+            probabilities = engine.mean_field(model).softmax(1)
+        return problem.validation.score(probabilities.argmax(1), probabilities), probabilities
+
+    pace = Pace(
+        config.mean_field_epochs,
+        config.mean_field_patience,
+        config.mean_field_learning_rate,
+        config.mean_field_weight_decay,
+    )
+    trained = train(model, loss, lambda: validate()[0], pace, clock, "mean-field")
+    score, probabilities = validate()
+    return WarmStart(probabilities, score, trained.epochs)
 
 
 def sample_mean_field(

@@ -18,7 +18,7 @@ import torch
 
 from redisc import datasets
 from redisc.diffusion import MASKED, LabelledFirst, ReverseProcess, Schedule, mask_labels
-from redisc.em import EMConfig, Problem, Validation
+from redisc.em import EMConfig
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
 from redisc.engine import CompiledEngine, FeatureScaling, Topology, memory_kept
@@ -26,6 +26,7 @@ from redisc.experiments.plain_pyg import PlainDenoiser, edge_lists, plain_sample
 from redisc.graph import Graph
 from redisc.kernels.counter_random import Stream, uniform
 from redisc.nn import Architecture, Denoiser
+from redisc.problem import Problem, Validation
 
 SHAPES = {"gat_sep": {"layers": 3, "masks": 8, "head": 1}, "gat": {"layers": 2, "masks": 16, "head": 1}}
 """The authors' shapes: GAT-sep has three layers and eight masks; attention is followed by a linear head."""

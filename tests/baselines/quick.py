@@ -1,0 +1,35 @@
+"""Small graphs and fast settings for the suite that every baseline passes."""
+
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from redisc import Graph, datasets
+from redisc.baselines import Baseline
+
+SIZES = {"hidden": 16, "heads": 2, "epochs": 100, "patience": 100}
+"""For every method that has these settings."""
+
+QUICK: dict[str, dict[str, Any]] = {}
+"""What single methods need beside, by name."""
+
+
+def quick(kind: type[Baseline], **settings: Any) -> Baseline:
+    """Build a method that fits in about a second."""
+    names = {field.name for field in fields(kind)}
+    sizes = {name: value for name, value in SIZES.items() if name in names}
+    return kind(**{"random_state": 0, **sizes, **QUICK.get(kind.name, {}), **settings})
+
+
+@cache
+def homophilic() -> Graph:
+    """Communities whose features alone are not enough."""
+    return datasets.load("csbm", nodes=300, classes=3, homophily=0.85, mean_degree=8, train_fraction=0.15)
+
+
+@cache
+def heterophilic() -> Graph:
+    """Neighbours mostly differ."""
+    return datasets.load(
+        "csbm", nodes=300, classes=3, homophily=0.05, mean_degree=8, feature_noise=0.7, train_fraction=0.3
+    )
