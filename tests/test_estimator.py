@@ -532,7 +532,7 @@ def test_balanced_weights_leave_a_class_without_training_nodes_alone():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         task = make_task(GRAPH, np.flatnonzero(GRAPH.y != 2)[:10], np.flatnonzero(GRAPH.y == 2)[:3], 0, 0)
-    weights = clf._class_weights(task)
+    weights = clf._problem(task, clf.class_weight).class_weight
     assert float(weights[2]) == 1
     counts = np.bincount(task.labels[task.train], minlength=3)[:2]
     np.testing.assert_allclose(weights[:2].numpy() * counts, counts.sum() / 2, rtol=1e-6)

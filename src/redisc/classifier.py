@@ -79,6 +79,10 @@ class NodeClassifier(BaseEstimator, ABC):
         """Read a saved model; it holds no graph, so `predict` takes one."""
 
     @abstractmethod
+    def num_parameters(self) -> int:
+        """Count what was learned."""
+
+    @abstractmethod
     def _engine_for(self, graph: Graph) -> FullGraphEngine:
         """Prepare another graph than the fitted one for questions."""
 

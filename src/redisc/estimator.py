@@ -275,6 +275,11 @@ class ReDiSC(NodeClassifier):
             logits = self._resolve(graph)[1].mean_field(model.mean_field)
         return logits.softmax(1).cpu().numpy()
 
+    def num_parameters(self) -> int:
+        """Count the parameters of the denoiser and the mean-field GNN."""
+        model = self._fitted()
+        return sum(p.numel() for part in (model.denoiser, model.mean_field) for p in part.parameters())
+
     def verdict(self) -> str:
         """Say in one line what joint modelling gained over the mean-field GNN on the validation nodes."""
         self._fitted()

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from redisc.classifier import NodeClassifier
 from redisc.errors import CheckpointError
-from redisc.estimator import ReDiSC
 from redisc.graph import Graph, Split
 from redisc.io.files import read_json, write_atomically
+from redisc.methods import load_model
 from redisc.source import GraphSource, source_from_json, source_to_json
 
 
@@ -33,7 +34,7 @@ class Run:
         except OSError:
             raise CheckpointError(f"{above} can't be written to: choose another --out") from None
 
-    def save(self, clf: ReDiSC, source: GraphSource, split: Split, facts: dict[str, Any]) -> None:
+    def save(self, clf: NodeClassifier, source: GraphSource, split: Split, facts: dict[str, Any]) -> None:
         """Write the model, then the split, and `run.json` last: a folder without it is no run."""
         (self.folder / "run.json").unlink(missing_ok=True)
         clf.save(self.folder / "model")
@@ -71,9 +72,9 @@ class Run:
             mask[stored.get(name, [])] = True
         return Split(**masks)
 
-    def model(self) -> ReDiSC:
+    def model(self) -> NodeClassifier:
         """Load the fitted model."""
-        return ReDiSC.load(self.folder / "model")
+        return load_model(self.folder / "model")
 
     def _is_run(self) -> bool:
         return (self.folder / "run.json").is_file()

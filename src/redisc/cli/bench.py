@@ -1,0 +1,58 @@
+"""The command `bench`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from redisc.cli.app import DataDir, Json, app
+from redisc.cli.output import console, print_json
+from redisc.errors import ConfigError
+from redisc.nn import BACKBONES
+from redisc.report.growth import draw_growth
+
+
+@app.command()
+def bench(
+    dataset: Annotated[str, typer.Option(help="A name that `redisc datasets` lists.")] = "planted",
+    backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
+    repeats: Annotated[int, typer.Option(min=1, help="Timed repetitions of each side, in turn.")] = 5,
+    grow: Annotated[bool, typer.Option(help="Also measure growth with nodes, degree and steps.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Draw the growth into this PNG (with --grow).")] = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Measure one update and one sample, by plain PyG code and by the engine, in one run.
+
+    Example: redisc bench --dataset minesweeper --backbone gat_sep
+    """
+    from redisc.experiments.bench import growth, peak_memory, run_bench  # noqa: PLC0415 (PyG's layers load slowly)
+
+    if backbone not in BACKBONES:
+        raise ConfigError(f"--backbone {backbone}: choose one of {', '.join(BACKBONES)}")
+    result = run_bench(dataset, backbone, data_dir, repeats)
+    result["memory"] = peak_memory(dataset, backbone, data_dir)
+    result["growth"] = growth() if grow else []
+    if plot is not None and grow:
+        draw_growth(result["growth"], plot)
+    if as_json:
+        print_json(result)
+        return
+    for name in ("m_step", "sample"):
+        row = result[name]
+        line = f"{name:7} plain {1000 * row['reference_s']:8.1f} ms   engine {1000 * row['engine_s']:7.1f} ms"
+        console.print(f"{line}   {row['ratio']:.1f} times faster")
+    console.print(
+        f"sample, {result['sample']['chains']} chains at once: {1000 * result['sample']['per_chain_s']:.1f} ms a chain"
+    )
+    console.print("update: " + ", ".join(f"{k[:-2]} {1000 * v:.1f} ms" for k, v in result["parts"].items()))
+    console.print("sampling went by " + ", ".join(f"{k.replace('_', ' ')} {v:,}" for k, v in result["path"].items()))
+    console.print("peak memory: " + ", ".join(f"{k[:-4]} {v:.0f} MiB" for k, v in result["memory"].items()))
+    for row in result["growth"]:
+        console.print(
+            f"{row['nodes']:7,} nodes, degree {row['mean_degree']:3}, T {row['steps']:4}: "
+            f"update {1000 * row['m_step_s']:6.1f} ms, sample {1000 * row['sample_s']:6.1f} ms, "
+            f"{row['messages']:,} messages"
+        )

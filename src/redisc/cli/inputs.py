@@ -1,0 +1,88 @@
+"""From options to objects: where the graph comes from, the settings, the masks, the estimator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from redisc.classifier import NodeClassifier
+from redisc.errors import ConfigError, DatasetError
+from redisc.graph import Graph, Split
+from redisc.source import DatasetSource, FileSource, GraphSource
+
+
+def graph_source(
+    dataset: str | None,
+    data_dir: str | None,
+    seed: int,
+    edges: str | None,
+    nodes: str | None,
+    label: str | None,
+    id_column: str | None,
+) -> GraphSource:
+    """Return where the graph comes from: a dataset by name, or two tables."""
+    if dataset is not None and edges is None and nodes is None and label is None and id_column is None:
+        folder = None if data_dir is None else str(Path(data_dir).resolve())
+        return DatasetSource(dataset, folder, seed)
+    if dataset is None and edges is not None and nodes is not None and label is not None:
+        return FileSource(str(Path(edges).resolve()), str(Path(nodes).resolve()), label, id_column)
+    raise DatasetError("give either a dataset's name, or --edges, --nodes and --label")
+
+
+def read_settings(kind: type[NodeClassifier], pairs: list[str]) -> dict[str, Any]:
+    """Read NAME=VALUE pairs of a method's settings; values are JSON where they can be, else text."""
+    allowed = set(kind().get_params()) - {"backbone", "random_state", "verbose"}
+    settings: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or name not in allowed:
+            raise ConfigError(f"--set {pair}: expected NAME=VALUE with NAME one of {', '.join(sorted(allowed))}")
+        try:
+            settings[name] = json.loads(value)
+        except ValueError:
+            settings[name] = value
+    return settings
+
+
+def build(
+    kind: type[NodeClassifier],
+    graph: Graph,
+    visible: np.ndarray,
+    from_files: bool,
+    backbone: str | None,
+    settings: dict[str, Any],
+) -> NodeClassifier:
+    """Build the estimator; columns of a user's table are standardised unless a setting says otherwise.
+
+    The backbone that suits is chosen by the `visible` labels alone.
+    """
+    defaults: dict[str, Any] = {"feature_scaling": "standard"} if from_files else {}
+    if "backbone" in kind().get_params():
+        defaults["backbone"] = backbone or graph.with_labels(visible).describe().suggested_backbone
+    elif backbone is not None:
+        raise ConfigError(f"--backbone: method {kind.name} has none to choose")
+    return kind(**{**defaults, **settings})
+
+
+def choose_masks(graph: Graph, split: int, test_fraction: float, seed: int, from_files: bool) -> Split:
+    """Return the dataset's split, or for tables all labels less the share that is kept for testing."""
+    if not 0 <= test_fraction < 1:
+        raise ConfigError(f"--test-fraction {test_fraction}: it must lie in [0, 1)")
+    if from_files and split:
+        raise ConfigError("--split picks one of a dataset's splits; tables have none (see --test-fraction)")
+    if not from_files and graph.splits:
+        if test_fraction:
+            raise ConfigError(f"--test-fraction is for tables: {graph.name} comes with test nodes")
+        if not 0 <= split < len(graph.splits):
+            raise DatasetError(f"--split {split}: {graph.name} has splits 0..{len(graph.splits) - 1}")
+        return graph.splits[split]
+    labelled = np.flatnonzero(graph.y >= 0)
+    if not len(labelled):
+        raise DatasetError("no node has a label: a fit needs some")
+    drawn = np.random.default_rng(seed).permutation(labelled)
+    test = np.zeros(graph.num_nodes, dtype=bool)
+    test[drawn[: round(test_fraction * len(drawn))]] = True
+    return Split((graph.y >= 0) & ~test, np.zeros_like(test), test)

@@ -1,0 +1,38 @@
+"""What commands print: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+def print_comparison(results: list[tuple[str, dict[str, Any]]], method: str = "redisc") -> None:
+    """Print a method's metrics in percent, beside those of the mean-field GNN where there is one."""
+    beside = all("mean_field" in scores for _, scores in results)
+    title = "ReDiSC" if method == "redisc" else method
+    table = Table("graph", "metric", *(("mean-field GNN", title, "difference") if beside else (title,)))
+    for name, scores in results:
+        for metric, after in scores[method].items():
+            before = scores["mean_field"][metric] if beside else math.nan
+            cells = (f"{100 * before:.2f}", f"{100 * after:.2f}", f"{100 * (after - before):+.2f}")
+            table.add_row(name, metric.replace("_", " "), *(cells if beside else cells[1:2]))
+    console.print(table)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON to standard output; NaN becomes null."""
+    print(json.dumps(_finite(value), indent=2))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

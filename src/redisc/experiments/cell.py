@@ -1,0 +1,114 @@
+"""One cell of a table: a method on a dataset with one seed, from fit to the single look at the test labels."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import sys
+import time
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from redisc import datasets
+from redisc.evaluation import evaluate_run
+from redisc.graph import Split
+from redisc.methods import method_named
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is to be run; two cells with equal keys would give the same figures."""
+
+    method: str
+    dataset: str
+    seed: int
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """Return one line that tells cells apart."""
+        return cell_key(self.method, self.dataset, self.seed, self.settings)
+
+
+def cell_key(method: str, dataset: str, seed: int, settings: dict[str, Any]) -> str:
+    """Return the key of a cell, which a stored row has too."""
+    return json.dumps([method, dataset, seed, settings], sort_keys=True)
+
+
+def row_key(row: dict[str, Any]) -> str:
+    """Return the key of the cell that a stored row came from."""
+    return cell_key(row["method"], row["dataset"], row["seed"], row["settings"])
+
+
+def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
+    """Fit, evaluate once on the test nodes, and return a row for the store.
+
+    The split is the dataset's own: column `seed` of those that came with it, or a draw with that seed.
+    """
+    graph = datasets.load(cell.dataset, data_dir=data_dir, seed=cell.seed)
+    split = graph.splits[cell.seed % len(graph.splits)]
+    clf = method_named(cell.method)(**cell.settings, random_state=cell.seed)
+    start = time.monotonic()
+    clf.fit(graph, split.train, split.val)
+    seconds = time.monotonic() - start
+    scores = evaluate_run(clf, graph, split.test)
+    return {
+        "method": cell.method,
+        "dataset": cell.dataset,
+        "backbone": clf.get_params().get("backbone"),
+        "seed": cell.seed,
+        "settings": cell.settings,
+        "split": split_hash(split),
+        "versions": _versions(),
+        "seconds": round(seconds, 2),
+        "peak_mib": round(_peak_memory(), 1),
+        "parameters": clf.num_parameters(),
+        "validation": clf.history_["best_validation"],
+        "metrics": _plain(scores[cell.method]),
+        **({"mean_field": _plain(scores["mean_field"])} if "mean_field" in scores else {}),
+    }
+
+
+def split_hash(split: Split) -> str:
+    """Return a short fingerprint of the three masks."""
+    packed = np.concatenate([np.packbits(mask) for mask in (split.train, split.val, split.test)])
+    return hashlib.sha256(packed.tobytes()).hexdigest()[:12]
+
+
+def is_at_hand(dataset: str, data_dir: str | None = None) -> bool:
+    """Tell whether a dataset can be loaded without a network."""
+    return any(row.at_hand for row in datasets.available(data_dir) if row.entry.name == dataset)
+
+
+def _versions() -> dict[str, str]:
+    names = ("redisc", "torch", "torch_geometric", "numpy", "numba")
+    found = {"python": platform.python_version()}
+    for name in names:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def _peak_memory() -> float:
+    """Peak resident memory of this process in MiB; zero where the system does not tell."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return 0.0
+    return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
+
+
+def _plain(metrics: dict[str, float]) -> dict[str, float | None]:
+    return {name: None if np.isnan(value) else round(float(value), 6) for name, value in metrics.items()}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(json.dumps(run_cell(Cell(**json.loads(sys.argv[1])), sys.argv[2] or None)))

@@ -1,0 +1,53 @@
+"""From stored runs to rows of a table: mean and standard deviation over seeds, in percent."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+METRICS = ("node_accuracy", "subgraph_accuracy", "roc_auc")
+
+
+def by_group(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Gather rows that differ in their seed alone; of two rows with one seed the newer counts."""
+    groups: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        groups[group_key(row["method"], row["dataset"], row["settings"])][row["seed"]] = row
+    return {key: [by_seed[seed] for seed in sorted(by_seed)] for key, by_seed in groups.items()}
+
+
+def group_key(method: str, dataset: str, settings: dict[str, Any]) -> str:
+    """Return one line that tells groups of runs apart."""
+    return json.dumps([method, dataset, settings], sort_keys=True)
+
+
+def summarise(rows: list[dict[str, Any]], part: str = "metrics") -> dict[str, Any]:
+    """Return one row of a table; `part` is "metrics", or "mean_field" for ReDiSC's warm start."""
+    first = rows[0]
+    summary = {
+        "method": first["method"] if part == "metrics" else part,
+        "dataset": first["dataset"],
+        "backbone": first["backbone"],
+        "seeds": len(rows),
+        "seconds": float(np.mean([row["seconds"] for row in rows])),
+        "peak_mib": float(np.max([row["peak_mib"] for row in rows])),
+        "parameters": first["parameters"],
+    }
+    for metric in METRICS:
+        values = [row[part][metric] for row in rows]
+        name = {"node_accuracy": "node", "subgraph_accuracy": "subgraph"}.get(metric, metric)
+        known = None not in values
+        summary[name] = 100 * float(np.mean(values)) if known else None
+        summary[f"{name}_std"] = 100 * float(np.std(values, ddof=1)) if known and len(values) > 1 else None
+    return summary
+
+
+def show(mean: float | None, deviation: float | None = None) -> str:
+    """Write a figure as the tables do."""
+    if mean is None:
+        return "-"
+    return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
