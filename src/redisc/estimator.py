@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture, ModuleMaker
 from redisc.origin import Origin
 from redisc.progress import ProgressBar
+from redisc.recipes import recipe_settings
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
 from redisc.task import make_task
@@ -66,6 +68,7 @@ class ReDiSC(NodeClassifier):
         warm_iterations: Updates before the first E-step.
         queue_size: S, samples kept.
         queue_temperature: tau, of the queue's priorities.
+        keep_draw: Draw from the queue only after E-steps, as the authors' code does.
         priority: "validation" (the paper's: uses validation labels beyond selection), "train-cv" or "none".
         folds: Of the training labels, for "train-cv".
         evaluate_every: Updates between two looks at the validation metric.
@@ -81,6 +84,8 @@ class ReDiSC(NodeClassifier):
         clamp: Labels that predictions are conditioned on: "train" or "train+val".
         dtype: "float32" or "float64".
         device: A torch device.
+        recipe: Settings to start from: "default", "paper", "authors", or one of `redisc.recipes.recipe_names()`. A
+            recipe replaces the settings that are left at their defaults.
         random_state: An integer makes the fit reproducible to the bit.
         verbose: Show a progress bar and, at the end, what joint modelling gained.
 
@@ -130,6 +135,7 @@ class ReDiSC(NodeClassifier):
         warm_iterations: int = 200,
         queue_size: int = 100,
         queue_temperature: float = 0.1,
+        keep_draw: bool = False,
         priority: str = "validation",
         folds: int = 5,
         evaluate_every: int = 50,
@@ -145,6 +151,7 @@ class ReDiSC(NodeClassifier):
         clamp: str = "train",
         dtype: str = "float32",
         device: str = "cpu",
+        recipe: str = "default",
         random_state: SeedLike = None,
         verbose: bool = False,
     ) -> None:
@@ -177,6 +184,7 @@ class ReDiSC(NodeClassifier):
         self.warm_iterations = warm_iterations
         self.queue_size = queue_size
         self.queue_temperature = queue_temperature
+        self.keep_draw = keep_draw
         self.priority = priority
         self.folds = folds
         self.evaluate_every = evaluate_every
@@ -192,6 +200,7 @@ class ReDiSC(NodeClassifier):
         self.clamp = clamp
         self.dtype = dtype
         self.device = device
+        self.recipe = recipe
         self.random_state = random_state
         self.verbose = verbose
 
@@ -216,14 +225,16 @@ class ReDiSC(NodeClassifier):
         self._check_settings()
         task = make_task(graph, train_mask, val_mask, split, seed)
         blueprint = self._blueprint()
-        origin = Origin.of(task.graph, self.feature_scaling, task.classes, task.known(self.clamp), seed)
+        origin = Origin.of(
+            task.graph, self._setting("feature_scaling"), task.classes, task.known(self._setting("clamp")), seed
+        )
         model = JointModel.new(blueprint, origin)
         engine = model.engine(task.graph)
         trainer = Trainer(
             model.denoiser,
             model.mean_field,
             engine,
-            self._problem(task, self.class_weight),
+            self._problem(task, self._setting("class_weight")),
             blueprint.schedule,
             self._pick(EMConfig),
             seed,
@@ -232,6 +243,7 @@ class ReDiSC(NodeClassifier):
             trainer.fit(Clock(max_time, bar.update if self.verbose else None))
         self._model = model
         self._remember(task, engine, trainer.history.as_dict())
+        self._settings = self.settings()
         bar.conclude(self.verdict())
         return self
 
@@ -241,7 +253,7 @@ class ReDiSC(NodeClassifier):
         `labels (N,)` with -1 for unknown replaces the known labels for this call. Another graph with the same
         features may be given; on it nothing is known but `labels`.
         """
-        sampled = self._draw(graph, labels, 1, self.evaluation_temperature, "evaluation")
+        sampled = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation")
         return self.classes_[sampled.labels[0].cpu().numpy()]
 
     def sample(
@@ -291,7 +303,7 @@ class ReDiSC(NodeClassifier):
         """Write `config.json` and `model.safetensors` into the folder `path`, whole or not at all."""
         config, tensors = self._fitted().to_checkpoint()
         # What was fitted, whatever set_params has changed since; only this one setting is read after a fit.
-        settings = {**self._settings, "evaluation_temperature": self.evaluation_temperature}
+        settings = {**self._settings, "evaluation_temperature": self._setting("evaluation_temperature")}
         described = {"method": self.name, **config, "settings": _plain(settings), "history": self.history_}
         save_checkpoint(path, described, tensors)
 
@@ -311,7 +323,7 @@ class ReDiSC(NodeClassifier):
             clf._check_settings()
             clf._check_forged_sizes(len(tensors))
             clf._pick(EMConfig)
-            clf._model = JointModel.from_checkpoint(clf._blueprint(), clf.feature_scaling, config, tensors)
+            clf._model = JointModel.from_checkpoint(clf._blueprint(), clf._setting("feature_scaling"), config, tensors)
         except (ConfigError, TypeError, ValueError, ArithmeticError, RuntimeError) as fault:
             raise CheckpointError(f"no model can be built from the settings in config.json: {fault}") from None
         clf._settings = clf.get_params(deep=False)
@@ -339,28 +351,42 @@ class ReDiSC(NodeClassifier):
 
     def _check_settings(self) -> None:
         """Check what the parts do not check themselves."""
-        check_kind("steps", self.steps, int)
-        if self.clamp not in ("train", "train+val"):
-            raise ConfigError(f"clamp={self.clamp!r}: choose train or train+val")
-        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
-            raise ConfigError(f"class_weight={self.class_weight!r}: choose None, 'balanced' or a mapping")
+        clamp, class_weight = self._setting("clamp"), self._setting("class_weight")
+        check_kind("steps", self._setting("steps"), int)
+        if clamp not in ("train", "train+val"):
+            raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
+        if isinstance(class_weight, str) and class_weight != "balanced":
+            raise ConfigError(f"class_weight={class_weight!r}: choose None, 'balanced' or a mapping")
         self._check_place()
 
     def _check_forged_sizes(self, num_tensors: int) -> None:
         """Refuse a loaded model whose settings would take memory that its weights do not account for."""
         for name, most in {"layers": num_tensors, "head_layers": num_tensors, "steps": 10**6}.items():
-            if getattr(self, name) > most:
-                raise ConfigError(f"{name}={getattr(self, name)} does not fit the saved weights")
+            if self._setting(name) > most:
+                raise ConfigError(f"{name}={self._setting(name)} does not fit the saved weights")
 
     def _blueprint(self) -> Blueprint:
-        architecture = self._pick(Architecture) if isinstance(self.backbone, str) else self.backbone
-        gate: Any = self.gate if self.time_aware else "none"
-        schedule = get_schedule(self.schedule, self.steps)
+        backbone = self._setting("backbone")
+        architecture = self._pick(Architecture) if isinstance(backbone, str) else backbone
+        gate: Any = self._setting("gate") if self._setting("time_aware") else "none"
+        schedule = get_schedule(self._setting("schedule"), self._setting("steps"))
         return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device)
 
     def _pick(self, kind: type[Settings]) -> Settings:
         """Build one of the parts' settings from the hyper-parameters of the same names."""
-        return kind(**{f.name: getattr(self, f.name) for f in fields(kind)})
+        return kind(**{f.name: self._setting(f.name) for f in fields(kind)})
+
+    def settings(self) -> dict[str, Any]:
+        """Return all settings as they are in force, the recipe's included."""
+        return {name: self._setting(name) for name in self._get_param_names()} | {"recipe": "default"}
+
+    def _setting(self, name: str) -> Any:
+        """Return a setting: what the user gave, else the recipe's, else the default."""
+        value, recipe = getattr(self, name), recipe_settings(self.recipe)
+        return recipe[name] if name in recipe and value == _DEFAULTS[name].default else value
+
+
+_DEFAULTS = signature(ReDiSC.__init__).parameters
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

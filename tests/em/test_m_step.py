@@ -157,3 +157,15 @@ def test_the_same_seed_takes_the_same_steps_to_the_bit(bench):
     assert losses == again
     assert torch.equal(first, second)
     assert not torch.equal(first, other)
+
+
+def test_a_kept_draw_changes_only_with_the_queue(bench):
+    case = bench()
+    step, _ = m_step(case, keep_draw=True)
+    queue = queue_of(*(a_sample(case, seed) for seed in range(8)))
+    first = step._draw(queue)
+    assert all(torch.equal(step._draw(queue), first) for _ in range(5))
+    queue.push(a_sample(case, 9), None)
+    assert not torch.equal(step._draw(queue), first)
+    free, _ = m_step(case)
+    assert not torch.equal(free._draw(queue), free._draw(queue))

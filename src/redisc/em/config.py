@@ -30,6 +30,7 @@ class EMConfig:
     warm_iterations: int = 200  # updates before the first E-step
     queue_size: int = 100  # S
     queue_temperature: float = 0.1  # tau
+    keep_draw: bool = False  # draw from the queue only after E-steps, as the authors' code does
     priority: Priority = "validation"  # what a cached sample's chance follows
     folds: int = 5  # of the training labels, for priority="train-cv"
     evaluate_every: int = 50  # updates between two looks at the validation metric

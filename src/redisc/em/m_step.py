@@ -38,11 +38,12 @@ class MStep:
             denoiser.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
         )
         self._count = 0
+        self._kept: tuple[int, Tensor] | None = None
 
     def __call__(self, queue: PriorityQueue) -> float:
         """Update the denoiser once and return the loss."""
         self._count += 1
-        clean = queue.draw(self.config.masks, self._generator).to(self.problem.known.device)
+        clean = self._draw(queue).to(self.problem.known.device)
         self._optimiser.zero_grad()
         loss = self.loss(clean, self._draw_steps())
         loss.backward()
@@ -56,6 +57,15 @@ class MStep:
         labelled = self.problem.known != MASKED
         weights = node_weights(self.config.objective, self.schedule, t, noisy, labelled)
         return weighted_cross_entropy(logits, clean, weights, self.problem.class_weight)
+
+    def _draw(self, queue: PriorityQueue) -> Tensor:
+        """Draw Y(0), `(B, N)`: anew at every update, or once for every change of the queue where draws are kept."""
+        if self._kept is not None and self._kept[0] == queue.pushed:
+            return self._kept[1]
+        drawn = queue.draw(self.config.masks, self._generator)
+        if self.config.keep_draw:
+            self._kept = queue.pushed, drawn
+        return drawn
 
     def _mask(self, clean: Tensor, t: Tensor) -> Tensor:
         copies, nodes = torch.arange(len(t)), torch.arange(clean.shape[1])

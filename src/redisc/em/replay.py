@@ -22,6 +22,7 @@ class PriorityQueue:
         self._dtype = next(t for t in types if num_classes - 1 <= torch.iinfo(t).max)
         self._samples: deque[Tensor] = deque(maxlen=size)
         self._priorities: deque[float] = deque(maxlen=size)
+        self.pushed = 0  # how many samples there have been
 
     def __len__(self) -> int:
         return len(self._samples)
@@ -31,6 +32,7 @@ class PriorityQueue:
 
         A sample without a priority counts as the mean of those that have one.
         """
+        self.pushed += 1
         self._samples.append(labels.to(self._dtype))
         self._priorities.append(float("nan") if priority is None else priority)
 

@@ -1,0 +1,43 @@
+"""A recipe is a starting point: it fills in what the user left alone, and nothing else."""
+
+import numpy as np
+import pytest
+
+from examples import FAST, random_graph
+from redisc import ReDiSC
+from redisc.errors import ConfigError
+from redisc.recipes import recipe_for, recipe_names, recipe_settings
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_holds_settings_that_fit(name):
+    settings = recipe_settings(name)
+    assert set(settings) <= set(ReDiSC().get_params())
+    short = {k: v for k, v in FAST.items() if k not in ("hidden", "heads")}
+    clf = ReDiSC(recipe=name, random_state=0, **short).fit(random_graph(0, nodes=30), np.arange(30) < 15)
+    assert clf.predict().shape == (30,)
+
+
+def test_a_recipe_fills_in_what_was_left_alone():
+    clf = ReDiSC(recipe="authors", masks=5)
+    assert clf.settings()["masks"] == 5
+    assert clf.settings()["objective"] == "authors"
+    assert clf.settings()["hidden"] == 64
+    assert clf.get_params()["objective"] == ReDiSC().objective
+
+
+def test_a_saved_model_knows_the_settings_that_were_in_force(tmp_path):
+    graph = random_graph(0, nodes=30)
+    clf = ReDiSC(recipe="authors", random_state=0, **FAST).fit(graph, np.arange(30) < 15)
+    clf.save(tmp_path / "model")
+    loaded = ReDiSC.load(tmp_path / "model")
+    assert loaded.gate == "scalar"
+    assert loaded.settings() == clf.settings()
+    assert np.array_equal(loaded.predict(graph), clf.predict())
+
+
+def test_unknown_recipes_are_refused_by_name():
+    with pytest.raises(ConfigError, match="unknown recipe 'magic'"):
+        ReDiSC(recipe="magic").fit(random_graph(0))
+    assert recipe_for("nowhere", "gcn") == "default"
+    assert recipe_settings("default") == {}
