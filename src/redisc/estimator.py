@@ -74,6 +74,8 @@ class ReDiSC(NodeClassifier):
         evaluate_every: Updates between two looks at the validation metric.
         patience: Looks without a gain before the fit stops.
         evaluation_temperature: Of the chain that is validated and that `predict` returns.
+        routing: Of the chains that are validated and of those that answer: "labelled-first" (the paper's inference),
+            "uniform" or "confident-first".
         mean_field_epochs: Epochs of the warm start at the most.
         mean_field_patience: Epochs without a gain before the warm start stops.
         mean_field_learning_rate: Adam's, for the mean-field GNN.
@@ -141,6 +143,7 @@ class ReDiSC(NodeClassifier):
         evaluate_every: int = 50,
         patience: int = 20,
         evaluation_temperature: float = 0.02,
+        routing: str = "labelled-first",
         mean_field_epochs: int = 500,
         mean_field_patience: int = 100,
         mean_field_learning_rate: float = 0.01,
@@ -190,6 +193,7 @@ class ReDiSC(NodeClassifier):
         self.evaluate_every = evaluate_every
         self.patience = patience
         self.evaluation_temperature = evaluation_temperature
+        self.routing = routing
         self.mean_field_epochs = mean_field_epochs
         self.mean_field_patience = mean_field_patience
         self.mean_field_learning_rate = mean_field_learning_rate
@@ -347,7 +351,7 @@ class ReDiSC(NodeClassifier):
         model = self._fitted()
         target, engine, known = self._resolve(graph, labels)
         with threads_for(target.num_nodes):
-            return model.draw(engine, known, n, temperature, purpose)
+            return model.draw(engine, known, n, temperature, purpose, self._setting("routing"))
 
     def _check_settings(self) -> None:
         """Check what the parts do not check themselves."""

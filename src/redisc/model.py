@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redisc.diffusion import LabelledFirst, ReverseProcess, Schedule
+from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em import Sampled, draw_samples
 from redisc.engine import FullGraphEngine, choose_engine
 from redisc.errors import CheckpointError, UnsupportedGraphError
@@ -70,12 +70,20 @@ class JointModel:
             )
         return choose_engine(topology, features, self.blueprint.architecture)
 
-    def draw(self, engine: FullGraphEngine, known: np.ndarray, n: int, temperature: float, purpose: str) -> Sampled:
-        """Run `n` labelled-first chains; `purpose` names their random numbers."""
+    def draw(
+        self,
+        engine: FullGraphEngine,
+        known: np.ndarray,
+        n: int,
+        temperature: float,
+        purpose: str,
+        routing: str = "labelled-first",
+    ) -> Sampled:
+        """Run `n` chains; `purpose` names their random numbers."""
         process = ReverseProcess(
             engine.denoise(self.denoiser),
             self.blueprint.schedule,
-            LabelledFirst(),
+            get_routing(routing),
             torch.from_numpy(known).to(self.blueprint.device),
             derive_seed(self.origin.seed, purpose),
             temperature,

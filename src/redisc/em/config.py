@@ -36,6 +36,7 @@ class EMConfig:
     evaluate_every: int = 50  # updates between two looks at the validation metric
     patience: int = 20  # looks without a gain before stopping
     evaluation_temperature: float = 0.02  # of the chain that is evaluated
+    routing: str = "labelled-first"  # of the chains that are evaluated and of those that answer
     mean_field_epochs: int = 500  # of the warm start at the most
     mean_field_patience: int = 100  # epochs without a gain before the warm start stops
     mean_field_learning_rate: float = 0.01  # Adam
@@ -58,6 +59,7 @@ class EMConfig:
         if self.objective not in get_args(Objective):
             raise ConfigError(f"unknown objective {self.objective!r}; choose one of {', '.join(get_args(Objective))}")
         get_routing(self.e_step_routing)
+        get_routing(self.routing)
         if self.priority not in ("validation", "train-cv", "none"):
             raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
         if self.folds < 2:

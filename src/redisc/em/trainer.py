@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from redisc.clock import Clock
-from redisc.diffusion import LabelledFirst, ReverseProcess, Schedule
+from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em.config import EMConfig
 from redisc.em.e_step import EStep, Sampled, draw_samples
 from redisc.em.m_step import MStep
@@ -135,11 +135,11 @@ class Trainer:
         history.elapsed.append(clock.elapsed)
 
     def evaluate(self) -> Sampled:
-        """Run the evaluation chain: labelled-first at a low temperature, the same random numbers every time."""
+        """Run the evaluation chain: at a low temperature, the same random numbers every time."""
         process = ReverseProcess(
             self.engine.denoise(self.denoiser),
             self.schedule,
-            LabelledFirst(),
+            get_routing(self.config.routing),
             self.problem.known,
             derive_seed(self.seed, "evaluation"),
             self.config.evaluation_temperature,

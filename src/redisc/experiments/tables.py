@@ -1,0 +1,127 @@
+"""The paper's tables and figures as lists of cells to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from redisc.errors import ConfigError
+from redisc.experiments.baselines import entries
+from redisc.experiments.cell import Cell
+from redisc.recipes import recipe_for, recipe_settings
+
+HOMOPHILIC = ("cora", "citeseer", "pubmed", "amazon_photo", "amazon_computers")
+HETEROPHILIC = ("roman_empire_glove", "amazon_ratings", "minesweeper_benchmark")
+LARGE = ("arxiv_2023", "ogbn_arxiv", "ogbn_products")
+ABLATED = ("cora", "amazon_computers", "amazon_photo", "roman_empire_glove", "minesweeper_benchmark")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a table: a method with a backbone on a dataset; `variant` tells the arms of an ablation apart."""
+
+    method: str
+    dataset: str
+    backbone: str | None = None
+    variant: str | None = None
+    changed: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return what the method is built with: its recipe, and what the line changes."""
+        if self.method == "redisc":
+            assert self.backbone is not None
+            own = recipe_settings(recipe_for(self.dataset, self.backbone))
+        else:
+            own = baseline_settings(self.method, self.dataset, self.backbone)
+        chosen = {} if self.backbone is None else {"backbone": self.backbone}
+        return {**own, **chosen, **self.changed}
+
+    def cell(self, seed: int) -> Cell:
+        """Return one run of the line."""
+        return Cell(self.method, self.dataset, seed, self.settings)
+
+
+def baseline_settings(method: str, dataset: str, backbone: str | None) -> dict[str, Any]:
+    """Return a baseline's settings on a dataset, where they differ from its defaults."""
+    for entry in entries():
+        if (entry["method"], entry["dataset"]) == (method, dataset) and entry["settings"].get("backbone") == backbone:
+            return dict(entry["settings"])
+    return {}
+
+
+def _homophilic() -> Iterator[Line]:
+    for dataset in HOMOPHILIC:
+        yield Line("lp", dataset)
+        yield Line("pta", dataset)
+        yield Line("lgd", dataset, "gcn")
+        for backbone in ("gcn", "gat"):
+            yield Line(backbone, dataset)
+            for method in ("lpa", "dpm_snc", "redisc"):
+                yield Line(method, dataset, backbone)
+
+
+def _heterophilic() -> Iterator[Line]:
+    plain = ("h2gcn", "cpgnn", "gprgnn", "fsgnn", "glognn", "fagcn", "gbkgnn", "jacobiconv")
+    for dataset in HETEROPHILIC:
+        for method in (*plain, "gcn", "sage", "gat", "gat_sep", "gt", "gt_sep"):
+            yield Line(method, dataset)
+        for method in ("lgd", "dpm_snc", "redisc"):
+            yield Line(method, dataset, "gat_sep")
+
+
+def _large() -> Iterator[Line]:
+    for dataset in LARGE:
+        yield Line("lp", dataset)
+        yield Line("pta", dataset)
+        yield Line("c_and_s", dataset)
+        yield Line("lgd", dataset, "sage")
+        yield Line("sage", dataset)
+        for method in ("lpa", "dpm_snc", "redisc"):
+            yield Line(method, dataset, "sage")
+
+
+def _ablation(without: dict[str, Any]) -> Callable[[], Iterator[Line]]:
+    def lines() -> Iterator[Line]:
+        for dataset in ABLATED:
+            yield Line("redisc", dataset, _backbone(dataset), "with")
+            yield Line("redisc", dataset, _backbone(dataset), "without", without)
+
+    return lines
+
+
+def _steps() -> Iterator[Line]:
+    for dataset in ABLATED:
+        for steps in (40, 60, 80):
+            for method in ("dpm_snc", "redisc"):
+                yield Line(method, dataset, _backbone(dataset), f"T = {steps}", {"steps": steps})
+
+
+def _backbone(dataset: str) -> str:
+    return "gcn" if dataset in HOMOPHILIC else "gat_sep"
+
+
+TABLES: dict[str, Callable[[], Iterator[Line]]] = {
+    "homophilic": _homophilic,
+    "heterophilic": _heterophilic,
+    "large": _large,
+    "priority-queue": _ablation({"priority": "none"}),
+    "labelled-first": _ablation({"e_step_routing": "uniform", "routing": "uniform"}),
+    "time-aware": _ablation({"time_aware": False}),
+    "steps": _steps,
+}
+
+
+def table_lines(name: str, datasets: list[str] | None = None) -> list[Line]:
+    """Return a table's lines, of some datasets alone where they are named."""
+    if name not in TABLES:
+        raise ConfigError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
+    lines = list(TABLES[name]())
+    if datasets is None:
+        return lines
+    strangers = set(datasets) - {line.dataset for line in lines}
+    if strangers:
+        known = ", ".join(dict.fromkeys(line.dataset for line in lines))
+        raise ConfigError(f"table {name} has no dataset {', '.join(sorted(strangers))}; it has {known}")
+    return [line for line in lines if line.dataset in datasets]
