@@ -21,6 +21,12 @@ def method_named(name: str) -> type[NodeClassifier]:
     return METHODS[name]
 
 
+def title_of(method: str, backbone: str | None = None) -> str:
+    """Return a method's name in print, with its backbone where it has one to choose."""
+    title = method_named(method).title
+    return title if backbone is None else f"{title} ({method_named(backbone).title})"
+
+
 def load_model(path: str | Path) -> NodeClassifier:
     """Read a saved model of whatever method."""
     name = load_checkpoint(path)[0].get("method", "redisc")

@@ -18,7 +18,7 @@ from redisc.experiments.cell import Cell
 from redisc.experiments.paper import printed_figure
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import by_group, group_key, show, summarise
-from redisc.methods import METHODS
+from redisc.methods import title_of
 
 TITLES = {"cora": "Cora, public split", "minesweeper_benchmark": "Minesweeper, column = seed"}
 
@@ -45,29 +45,24 @@ def page(store: ResultStore) -> str:
             rows = groups.get(group_key(entry["method"], dataset, entry["settings"]))
             parts.append(_line(entry, summarise(rows) if rows else None))
             if entry["note"]:
-                notes.append(f"- **{_title(entry)}**: {entry['note']}")
+                notes.append(f"- **{title_of(entry['method'], entry['settings'].get('backbone'))}**: {entry['note']}")
         parts.append("\n" + "\n".join(notes) + "\n" if notes else "")
     return "\n".join(parts)
 
 
 def _line(entry: dict[str, Any], ours: dict[str, Any] | None) -> str:
     dataset, backbone = entry["dataset"], entry["settings"].get("backbone")
-    theirs = printed_figure(entry["method"], dataset, backbone)
+    title, theirs = title_of(entry["method"], backbone), printed_figure(entry["method"], dataset, backbone)
     printed = "-" if theirs is None else show(theirs["node"], theirs["node_std"])
     if ours is None:
-        return f"| {_title(entry)} | not run | | | {printed} | | |"
+        return f"| {title} | not run | | | {printed} | | |"
     node, subgraph = (show(ours[k], ours[f"{k}_std"]) for k in ("node", "subgraph"))
     if dataset == "cora":
         beside = "-" if theirs is None else show(theirs["subgraph"], theirs["subgraph_std"])
         cells_ = (node, subgraph, printed, beside)
     else:
         cells_ = (node, show(ours["roc_auc"], ours["roc_auc_std"]), subgraph, printed)
-    return f"| {_title(entry)} | {' | '.join(cells_)} | {ours['seconds']:.0f} s | {ours['seeds']} |"
-
-
-def _title(entry: dict[str, Any]) -> str:
-    title, backbone = METHODS[entry["method"]].title, entry["settings"].get("backbone")
-    return title if backbone is None else f"{title} ({METHODS[backbone].title})"
+    return f"| {title} | {' | '.join(cells_)} | {ours['seconds']:.0f} s | {ours['seeds']} |"
 
 
 _INTRODUCTION = """# All methods, side by side

@@ -1,0 +1,109 @@
+"""The commands that make results: `reproduce` and `tune`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from redisc.cli.app import DataDir, Json, app
+from redisc.cli.output import console, print_json
+from redisc.experiments.reproduce import as_csv, as_markdown, paired_differences, run_table, table_rows
+from redisc.experiments.store import ResultStore
+from redisc.experiments.tables import TABLES
+from redisc.io.files import write_atomically
+from redisc.report.results import draw_table
+
+ABLATIONS = ("priority-queue", "labelled-first", "time-aware")
+
+
+@app.command()
+def reproduce(
+    table: Annotated[str, typer.Argument(help=", ".join(TABLES))],
+    datasets: Annotated[list[str] | None, typer.Option(help="Of these datasets alone; may be repeated.")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs a line, seeds 0, 1, ...")] = 10,
+    show: Annotated[bool, typer.Option("--show", help="Only print what the store holds.")] = False,
+    store: Annotated[Path, typer.Option(help="The result store.")] = Path("results/runs.jsonl"),
+    to_csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table here.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Also draw the table into this PNG.")] = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Run what a table of the paper lacks, and print it beside the paper's figures.
+
+    Finished runs are stored at once: an interrupted command goes on where it stopped. Example: redisc reproduce
+    homophilic --datasets cora --seeds 3
+    """
+    results, failures = ResultStore(store), []
+    if not show:
+        failures = run_table(table, datasets, seeds, results, data_dir, lambda line: print(line, file=sys.stderr))
+    rows = table_rows(table, datasets, seeds, results, data_dir)
+    if to_csv is not None:
+        write_atomically(to_csv, as_csv(rows).encode())
+    if plot is not None:
+        draw_table(rows, plot)
+    if as_json:
+        print_json(rows)
+    else:
+        print(as_markdown(rows))
+        if table in ABLATIONS:
+            _print_differences(paired_differences(rows, table, seeds, results))
+    for failure in failures:
+        print(f"note: {failure}", file=sys.stderr)
+    if failures:
+        raise typer.Exit(1)
+
+
+def _print_differences(differences: list[dict[str, Any]]) -> None:
+    for row in differences:
+        if row["difference"] is None:
+            continue
+        half = "" if row["half_width"] is None else f" ± {row['half_width']:.2f} (95 %)"
+        print(f"{row['dataset']}: with - without = {row['difference']:+.2f}{half}, {row['pairs']} pairs")
+
+
+@app.command()
+def tune(
+    dataset: Annotated[str, typer.Argument(help="A name that `redisc datasets` lists.")],
+    backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
+    space: Annotated[str, typer.Option(help="paper, wide, or a JSON file of your own.")] = "wide",
+    trials: Annotated[int, typer.Option(min=1, help="Trials in all, those of earlier calls included.")] = 20,
+    seeds: Annotated[int, typer.Option(min=1, help="Fits a trial.")] = 3,
+    start_from: Annotated[str, typer.Option(help="A recipe for the settings outside the space.")] = "default",
+    max_time: Annotated[float | None, typer.Option(help="Seconds after which a fit ends.")] = None,
+    folder: Annotated[Path, typer.Option(help="Where trials are kept.")] = Path("tuning"),
+    out: Annotated[Path | None, typer.Option(help="The recipe (default: FOLDER/NAME-BACKBONE.json).")] = None,
+    data_dir: DataDir = None,
+    as_json: Json = False,
+) -> None:
+    """Search settings by validation score alone and write the winner as a recipe; stops and resumes.
+
+    Example: redisc tune cora --backbone gcn --trials 30
+    """
+    from redisc.experiments.tune import Search, load_space  # noqa: PLC0415 (Optuna is an extra)
+
+    search = Search(
+        dataset,
+        backbone,
+        load_space(space),
+        folder,
+        start_from=start_from,
+        seeds=seeds,
+        data_dir=data_dir,
+        max_time=max_time,
+    )
+
+    def report(study: Any, trial: Any) -> None:
+        value = "pruned" if trial.value is None else f"{100 * trial.value:.2f}"
+        best = f"best {100 * study.best_value:.2f}" if study.best_trials else ""
+        print(f"[{trial.number + 1}/{trials}] validation {value}, {best}: {trial.params}", file=sys.stderr, flush=True)
+
+    search.run(trials, report)
+    target = out or folder / f"{dataset}-{backbone}.json"
+    search.write(target)
+    if as_json:
+        print_json({"out": str(target), **search.recipe()})
+        return
+    console.print(f"recipe written to {target}: {search.recipe()['about']}")

@@ -1,0 +1,122 @@
+"""What `redisc reproduce` does: run what a table lacks, and show it beside the paper's own figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from redisc.experiments.batch import Report, run_missing
+from redisc.experiments.cell import is_at_hand
+from redisc.experiments.paper import printed
+from redisc.experiments.store import ResultStore
+from redisc.experiments.summary import by_group, group_key, show, summarise
+from redisc.experiments.tables import Line, table_lines
+from redisc.methods import title_of
+
+PRINTED_AS = {"roman_empire_glove": "roman_empire"}
+"""Datasets whose printed figures stand under another name; with other features they are not comparable."""
+
+NOT_COMPARABLE = ("roman_empire_glove", "arxiv_2023")
+
+
+def run_table(
+    name: str, datasets: list[str] | None, seeds: int, store: ResultStore, data_dir: str | None, report: Report
+) -> list[str]:
+    """Run the cells that the store lacks, of the datasets at hand; returns complaints of those that failed."""
+    lines = [line for line in table_lines(name, datasets) if is_at_hand(line.dataset, data_dir)]
+    cells = [line.cell(seed) for seed in range(seeds) for line in lines]
+    return run_missing(cells, store, data_dir, report=report)
+
+
+def table_rows(
+    name: str, datasets: list[str] | None, seeds: int, store: ResultStore, data_dir: str | None = None
+) -> list[dict[str, Any]]:
+    """Return a table's rows in percent, ours and the paper's; `state` tells what is not there and why."""
+    groups = by_group(row for row in store if row["seed"] < seeds)
+    rows = []
+    for line in table_lines(name, datasets):
+        runs = groups.get(group_key(line.method, line.dataset, line.settings))
+        state = "measured" if runs else "not run" if is_at_hand(line.dataset, data_dir) else "no data"
+        summary = summarise(runs) if runs else {"seeds": 0, "node": None, "subgraph": None}
+        rows.append({**summary, **_identity(line), "state": state, **_printed(name, line)})
+    return rows
+
+
+def paired_differences(rows: list[dict[str, Any]], name: str, seeds: int, store: ResultStore) -> list[dict[str, Any]]:
+    """Return an ablation's gains: means over pairs of one seed and split, with 95 % intervals."""
+    groups = by_group(row for row in store if row["seed"] < seeds)
+    differences = []
+    for line in table_lines(name, sorted({row["dataset"] for row in rows})):
+        if line.variant != "without":
+            continue
+        whole = Line(line.method, line.dataset, line.backbone, "with")
+        pair = [
+            {row["seed"]: row for row in groups.get(group_key(part.method, part.dataset, part.settings), [])}
+            for part in (whole, line)
+        ]
+        gains = [
+            100 * (pair[0][s]["metrics"]["node_accuracy"] - pair[1][s]["metrics"]["node_accuracy"])
+            for s in sorted(set(pair[0]) & set(pair[1]))
+        ]
+        differences.append({"dataset": line.dataset, "pairs": len(gains), **_interval(gains)})
+    return differences
+
+
+def _interval(gains: list[float]) -> dict[str, float | None]:
+    """Mean and half-width of the 95 % confidence interval by Student's t."""
+    if len(gains) < 2:
+        return {"difference": gains[0] if gains else None, "half_width": None}
+    spread = float(np.std(gains, ddof=1)) / np.sqrt(len(gains))
+    return {"difference": float(np.mean(gains)), "half_width": float(stats.t.ppf(0.975, len(gains) - 1) * spread)}
+
+
+def _identity(line: Line) -> dict[str, Any]:
+    return {"method": line.method, "dataset": line.dataset, "backbone": line.backbone, "variant": line.variant}
+
+
+def _printed(table: str, line: Line) -> dict[str, float | None]:
+    """Return the paper's figures for a line, None where it has none."""
+    dataset = PRINTED_AS.get(line.dataset, line.dataset)
+    for row in printed(table):
+        same = (row["method"], row["dataset"]) == (line.method, dataset) and row.get("variant") == line.variant
+        if same and row["backbone"] in (None, line.backbone):
+            return {f"paper_{key}": row.get(key) for key in ("node", "node_std", "subgraph", "subgraph_std")}
+    return {"paper_node": None, "paper_subgraph": None}
+
+
+def as_markdown(rows: list[dict[str, Any]]) -> str:
+    """Write rows as a Markdown table, a block for each dataset."""
+    lines = [
+        "| dataset | method | node | paper | subgraph | paper | ROC-AUC | seeds |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        name = row["dataset"] + (" *" if row["dataset"] in NOT_COMPARABLE else "")
+        if row["state"] == "measured":
+            ours = [show(row[k], row.get(f"{k}_std")) for k in ("node", "subgraph", "roc_auc")]
+        else:
+            ours = [row["state"], "", ""]
+        printed_ = [show(row.get(f"paper_{k}"), row.get(f"paper_{k}_std")) for k in ("node", "subgraph")]
+        cells = (name, _title(row), ours[0], printed_[0], ours[1], printed_[1], ours[2], str(row["seeds"]))
+        lines.append(f"| {' | '.join(cells)} |")
+    if any(row["dataset"] in NOT_COMPARABLE for row in rows):
+        lines.append("\n\\* other features or other papers than the benchmark's: not comparable with printed figures.")
+    return "\n".join(lines)
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    """Write rows as CSV with all their fields."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=list(dict.fromkeys(key for row in rows for key in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _title(row: dict[str, Any]) -> str:
+    title = title_of(row["method"], row["backbone"])
+    return title if row["variant"] is None else f"{title}, {row['variant']}"

@@ -1,0 +1,112 @@
+"""What `redisc tune` does: search a space of settings by validation score alone, and write the winner as a recipe."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from redisc import datasets
+from redisc.errors import ConfigError
+from redisc.estimator import ReDiSC
+from redisc.graph.optional import require
+from redisc.io.files import write_atomically
+from redisc.recipes import recipe_settings
+
+Space = dict[str, list[Any]]
+
+
+def load_space(name: str) -> Space:
+    """Return a space of settings: one that ships with the library ("paper", "wide"), or a JSON file of your own."""
+    folder = files("redisc.recipes").joinpath("spaces")
+    own, shipped = Path(name), folder.joinpath(f"{name}.json")
+    if not own.suffix and not shipped.is_file():
+        known = ", ".join(sorted(path.name[: -len(".json")] for path in folder.iterdir()))
+        raise ConfigError(f"unknown space {name!r}; choose one of {known}, or name a JSON file")
+    try:
+        space = json.loads((own if own.suffix else shipped).read_text(encoding="utf-8"))
+    except ValueError:
+        raise ConfigError(f"{name} is not JSON") from None
+    strangers = set(space) - set(ReDiSC().get_params())
+    if strangers or not all(isinstance(choices, list) and choices for choices in space.values()):
+        raise ConfigError(f"space {name}: it must map settings of ReDiSC to lists of choices ({sorted(strangers)})")
+    return space
+
+
+class Search:
+    """A search over a space for one dataset and backbone; trials are kept in `folder` and go on where they stopped.
+
+    A trial's value is the mean over seeds of the fit's best validation score. Seeds after the first are run only where
+    the first ones keep up with the median of earlier trials. No test label is read.
+    """
+
+    def __init__(
+        self,
+        dataset: str,
+        backbone: str,
+        space: Space,
+        folder: Path,
+        *,
+        start_from: str = "default",
+        seeds: int = 3,
+        data_dir: str | None = None,
+        max_time: float | None = None,
+    ) -> None:
+        self.dataset, self.backbone, self.space = dataset, backbone, space
+        self.start_from, self.seeds, self.data_dir, self.max_time = start_from, seeds, data_dir, max_time
+        self._optuna = require("optuna", extra="tune")
+        self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = f"{dataset}-{backbone}"
+        self.study = self._optuna.create_study(
+            study_name=name,
+            storage=f"sqlite:///{(folder / name).resolve()}.db",
+            direction="maximize",
+            sampler=self._optuna.samplers.TPESampler(seed=0, multivariate=True),
+            pruner=self._optuna.pruners.MedianPruner(n_startup_trials=4),
+            load_if_exists=True,
+        )
+
+    def run(self, trials: int, report: Any = None) -> None:
+        """Run until there are so many trials, those of earlier calls included; `start_from` is the first."""
+        if not self.study.trials:
+            start = {**ReDiSC().get_params(), **recipe_settings(self.start_from)}
+            fitting = {k: start[k] for k, choices in self.space.items() if start[k] in choices}
+            self.study.enqueue_trial(fitting)
+        finished = sum(trial.state.is_finished() for trial in self.study.trials)
+        self.study.optimize(self._value, n_trials=max(trials - finished, 0), callbacks=[report] if report else None)
+
+    def _value(self, trial: Any) -> float:
+        chosen = {name: trial.suggest_categorical(name, choices) for name, choices in self.space.items()}
+        scores: list[float] = []
+        for seed in range(self.seeds):
+            scores.append(self._fit(chosen, seed))
+            trial.report(float(np.mean(scores)), seed)
+            if seed + 1 < self.seeds and trial.should_prune():
+                raise self._optuna.TrialPruned
+        return float(np.mean(scores))
+
+    def _fit(self, chosen: dict[str, Any], seed: int) -> float:
+        graph = datasets.load(self.dataset, data_dir=self.data_dir, seed=seed)
+        split = graph.splits[seed % len(graph.splits)]
+        settings = {**recipe_settings(self.start_from), **chosen, "backbone": self.backbone}
+        clf = ReDiSC(**settings, random_state=seed).fit(graph, split.train, split.val, max_time=self.max_time)
+        return float(clf.history_["best_validation"])
+
+    def recipe(self) -> dict[str, Any]:
+        """Return the best trial as a recipe."""
+        best = self.study.best_trial
+        settings = {**recipe_settings(self.start_from), **best.params, "backbone": self.backbone}
+        done = sum(trial.state.is_finished() for trial in self.study.trials)
+        about = (
+            f"Found by `redisc tune {self.dataset} --backbone {self.backbone}`: best of {done} trials by mean "
+            f"validation accuracy over {self.seeds} seeds, {100 * best.value:.2f} %."
+        )
+        return {"about": about, "settings": settings}
+
+    def write(self, path: Path) -> None:
+        """Write the best trial as a recipe file."""
+        write_atomically(path, (json.dumps(self.recipe(), indent=1) + "\n").encode())

@@ -1,0 +1,53 @@
+"""A picture of a result table: our figures beside the paper's, one panel a dataset."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from redisc.errors import ConfigError
+from redisc.graph.optional import require
+from redisc.io.files import draft_of
+
+_OURS, _PAPER = "#0072B2", "#E69F00"
+
+
+def draw_table(rows: list[dict[str, Any]], path: str | Path) -> None:
+    """Draw node accuracy with error bars, methods from top to bottom; what was not measured has no mark."""
+    measured = [row for row in rows if row["node"] is not None]
+    if not measured:
+        raise ConfigError("there is nothing to draw yet: the store holds no run of this table")
+    require("matplotlib", extra="plot").use("Agg")
+    plot = require("matplotlib.pyplot", extra="plot")
+    datasets = list(dict.fromkeys(row["dataset"] for row in measured))
+    tallest = max(sum(row["dataset"] == d for row in measured) for d in datasets)
+    size = (4.2 * len(datasets), 1.2 + 0.32 * tallest)
+    figure, panels = plot.subplots(1, len(datasets), figsize=size, squeeze=False)
+    for panel, dataset in zip(panels[0], datasets, strict=True):
+        _draw_panel(panel, dataset, [row for row in measured if row["dataset"] == dataset])
+    figure.tight_layout()
+    with draft_of(Path(path)) as draft:
+        figure.savefig(draft, dpi=110)
+    plot.close(figure)
+
+
+def _draw_panel(panel: Any, dataset: str, rows: list[dict[str, Any]]) -> None:
+    for key, colour, label, shift in (("node", _OURS, "ours", 0.12), ("paper_node", _PAPER, "paper", -0.12)):
+        drawn = [(place, row) for place, row in enumerate(reversed(rows)) if row.get(key) is not None]
+        panel.errorbar(
+            [row[key] for _, row in drawn],
+            [place + shift for place, _ in drawn],
+            xerr=[row.get(f"{key}_std") or 0.0 for _, row in drawn],
+            fmt="o",
+            color=colour,
+            label=label,
+            markersize=4,
+        )
+    panel.set_yticks(range(len(rows)), labels=[_name(row) for row in reversed(rows)])
+    panel.set(title=dataset, xlabel="node accuracy, %")
+    panel.grid(axis="x", alpha=0.3)
+    panel.legend(frameon=False, fontsize=8)
+
+
+def _name(row: dict[str, Any]) -> str:
+    return " ".join(str(row[key]) for key in ("method", "backbone", "variant") if row.get(key))
