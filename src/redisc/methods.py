@@ -15,10 +15,11 @@ METHODS = {kind.name: kind for kind in _KINDS}
 
 
 def method_named(name: str) -> type[NodeClassifier]:
-    """Return a method's class."""
-    if name not in METHODS:
+    """Return a method's class; `-` is `_`."""
+    canonical = name.replace("-", "_")
+    if canonical not in METHODS:
         raise ConfigError(f"unknown method {name!r}; choose one of {', '.join(METHODS)}")
-    return METHODS[name]
+    return METHODS[canonical]
 
 
 def title_of(method: str, backbone: str | None = None) -> str:

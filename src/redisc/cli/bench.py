@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from redisc.cli.app import DataDir, Json, app
 from redisc.cli.output import console, print_json
 from redisc.errors import ConfigError
+from redisc.methods import title_of
 from redisc.nn import BACKBONES
 from redisc.report.growth import draw_growth
 
@@ -18,6 +19,7 @@ from redisc.report.growth import draw_growth
 def bench(
     dataset: Annotated[str, typer.Option(help="A name that `redisc datasets` lists.")] = "planted",
     backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
+    method: Annotated[str | None, typer.Option(help="Compare its E-step with ReDiSC's (dpm-snc).")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Timed repetitions of each side, in turn.")] = 5,
     grow: Annotated[bool, typer.Option(help="Also measure growth with nodes, degree and steps.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Draw the growth into this PNG (with --grow).")] = None,
@@ -29,9 +31,13 @@ def bench(
     Example: redisc bench --dataset minesweeper --backbone gat_sep
     """
     from redisc.experiments.bench import growth, peak_memory, run_bench  # noqa: PLC0415 (PyG's layers load slowly)
+    from redisc.experiments.e_step_bench import compare_e_steps  # noqa: PLC0415
 
     if backbone not in BACKBONES:
         raise ConfigError(f"--backbone {backbone}: choose one of {', '.join(BACKBONES)}")
+    if method is not None:
+        _show_e_steps(compare_e_steps(method, dataset, backbone, data_dir, repeats), as_json)
+        return
     result = run_bench(dataset, backbone, data_dir, repeats)
     result["memory"] = peak_memory(dataset, backbone, data_dir)
     result["growth"] = growth() if grow else []
@@ -56,3 +62,13 @@ def bench(
             f"update {1000 * row['m_step_s']:6.1f} ms, sample {1000 * row['sample_s']:6.1f} ms, "
             f"{row['messages']:,} messages"
         )
+
+
+def _show_e_steps(result: dict[str, Any], as_json: bool) -> None:
+    """Print time and memory of both E-steps."""
+    if as_json:
+        print_json(result)
+        return
+    for name, side in result["e_step"].items():
+        console.print(f"{title_of(name):24} {1000 * side['seconds']:10.1f} ms   {side['mib']:8.1f} MiB")
+    console.print(f"ReDiSC is {result['ratio']:.1f} times faster ({result['shape']['samples']} samples, T = 80)")

@@ -202,6 +202,12 @@ def peak_memory(dataset: str, backbone: str, data_dir: str | None) -> dict[str, 
     return {"reference_mib": peaks["reference"] - peaks["none"], "engine_mib": peaks["engine"] - peaks["none"]}
 
 
+def peak_resident() -> float:
+    """Peak resident memory of this process in MiB; zero where the system does not tell."""
+    status = Path("/proc/self/status")
+    return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024 if status.exists() else 0.0
+
+
 def _one_side(side: str, dataset: str, backbone: str, data_dir: str) -> float:
     """Do one side's work once and return this process's peak memory in MiB."""
     bench = Bench(datasets.load(dataset, data_dir=data_dir or None), backbone)
@@ -212,8 +218,7 @@ def _one_side(side: str, dataset: str, backbone: str, data_dir: str) -> float:
         update, queue, sample, _ = bench.engine_side()
         update(queue)
         sample(1)
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    return peak_resident()
 
 
 if __name__ == "__main__":

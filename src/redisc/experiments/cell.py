@@ -9,7 +9,6 @@ import sys
 import time
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import torch
 
 from redisc import datasets
 from redisc.evaluation import evaluate_run
+from redisc.experiments.bench import peak_resident
 from redisc.graph import Split
 from redisc.methods import method_named
 
@@ -67,7 +67,7 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
         "split": split_hash(split),
         "versions": _versions(),
         "seconds": round(seconds, 2),
-        "peak_mib": round(_peak_memory(), 1),
+        "peak_mib": round(peak_resident(), 1),
         "parameters": clf.num_parameters(),
         "validation": clf.history_["best_validation"],
         "metrics": _plain(scores[cell.method]),
@@ -95,14 +95,6 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[name] = "unknown"
     return found
-
-
-def _peak_memory() -> float:
-    """Peak resident memory of this process in MiB; zero where the system does not tell."""
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return 0.0
-    return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024
 
 
 def _plain(metrics: dict[str, float]) -> dict[str, float | None]:
