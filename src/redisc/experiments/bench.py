@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from redisc.em import EMConfig
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
 from redisc.engine import CompiledEngine, FeatureScaling, Topology, memory_kept
+from redisc.experiments.peak import peak_resident
 from redisc.experiments.plain_pyg import PlainDenoiser, edge_lists, plain_sample, plain_update
 from redisc.graph import Graph
 from redisc.kernels.counter_random import Stream, uniform
@@ -200,12 +200,6 @@ def peak_memory(dataset: str, backbone: str, data_dir: str | None) -> dict[str, 
         command = [sys.executable, "-m", "redisc.experiments.bench", side, dataset, backbone, data_dir or ""]
         peaks[side] = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return {"reference_mib": peaks["reference"] - peaks["none"], "engine_mib": peaks["engine"] - peaks["none"]}
-
-
-def peak_resident() -> float:
-    """Peak resident memory of this process in MiB; zero where the system does not tell."""
-    status = Path("/proc/self/status")
-    return int(status.read_text().split("VmHWM:")[1].split()[0]) / 1024 if status.exists() else 0.0
 
 
 def _one_side(side: str, dataset: str, backbone: str, data_dir: str) -> float:

@@ -16,7 +16,7 @@ import torch
 
 from redisc import datasets
 from redisc.evaluation import evaluate_run
-from redisc.experiments.bench import peak_resident
+from redisc.experiments.peak import peak_resident
 from redisc.graph import Split
 from redisc.methods import method_named
 

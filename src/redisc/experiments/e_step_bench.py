@@ -17,7 +17,8 @@ from redisc import datasets
 from redisc.baselines.diffusion.label_em import LabelEM
 from redisc.engine import memory_kept
 from redisc.errors import ConfigError
-from redisc.experiments.bench import Bench, alternate, peak_resident
+from redisc.experiments.bench import Bench, alternate
+from redisc.experiments.peak import peak_resident
 from redisc.methods import method_named
 from redisc.nn.affine import reset_all
 
