@@ -29,3 +29,21 @@ def check_kind(name: str, value: Any, kind: type) -> None:
         fits, expected = isinstance(value, kind), "a name"
     if not fits:
         raise ConfigError(f"{name}={value!r}: it must be {expected}")
+
+
+def check_count(name: str, value: int) -> None:
+    """Raise an error where `value` is below 1."""
+    if value < 1:
+        raise ConfigError(f"{name}={value}: it must be at least 1")
+
+
+def check_positive(name: str, value: float) -> None:
+    """Raise an error where `value` is not above 0."""
+    if value <= 0:
+        raise ConfigError(f"{name}={value}: it must be above 0")
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise an error where `value` does not lie strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ConfigError(f"{name}={value}: it must lie between 0 and 1")

@@ -10,7 +10,12 @@ from redisc.baselines import Baseline
 SIZES = {"hidden": 16, "heads": 2, "epochs": 100, "patience": 100}
 """For every method that has these settings."""
 
-QUICK: dict[str, dict[str, Any]] = {}
+QUICK: dict[str, dict[str, Any]] = {
+    "gt": {"learning_rate": 0.01},
+    "gt_sep": {"learning_rate": 0.01},
+    "h2gcn": {"learning_rate": 0.02},
+    "fagcn": {"learning_rate": 0.02},
+}
 """What single methods need beside, by name."""
 
 

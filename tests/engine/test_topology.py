@@ -23,6 +23,13 @@ def test_propagators_are_the_dense_normalised_matrices(seed, kind, loop, weighte
     np.testing.assert_allclose(matrix, expected, rtol=0, atol=1e-12)
 
 
+@given(SEEDS, LOOPS, st.booleans())
+def test_sums_are_the_adjacency_itself_with_self_loops(seed, loop, weighted):
+    graph = random_graph(seed, weighted=weighted)
+    matrix = Topology(graph, torch.float64).propagator(Weighting("sum", loop)).to_dense().numpy()
+    np.testing.assert_allclose(matrix, dense_adjacency(graph) + loop * np.eye(12), rtol=0, atol=1e-12)
+
+
 @given(SEEDS, KINDS, LOOPS, st.booleans())
 def test_means_sum_to_one_symmetric_weights_are_symmetric_and_isolated_nodes_get_nothing(seed, kind, loop, weighted):
     graph = random_graph(seed, weighted=weighted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -244,11 +245,15 @@ class NeuralBaseline(Baseline):
         return F.cross_entropy(logits, lesson.problem.known[lesson.labelled])
 
     def learn(self, network: nn.Module, lesson: Lesson) -> Trained:
-        """Minimise `loss`; keep the weights that validate best."""
+        """Minimise `loss`."""
+        return self.minimise(network, lesson, lambda: self.loss(network, lesson))
+
+    def minimise(self, network: nn.Module, lesson: Lesson, loss: Callable[[], Tensor]) -> Trained:
+        """Minimise a loss; keep the weights that validate best."""
         known = lesson.problem.known
         return train(
             network,
-            lambda: self.loss(network, lesson),
+            loss,
             lambda: lesson.validate(self.infer(network, lesson.engine, known, 1)),
             self.pace,
             lesson.clock,

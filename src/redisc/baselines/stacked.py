@@ -42,7 +42,7 @@ class StackedBaseline(NeuralBaseline):
         """Return the shape of the network."""
         shape = (self.hidden, self.layers, getattr(self, "heads", 1), self.dropout, self.input_dropout, self.residual)
         extras = {"normalisation": self.normalisation, "head_layers": self.head_layers}
-        return Architecture(self.name, *shape, **extras)  # type: ignore[arg-type]
+        return Architecture(getattr(self, "backbone", self.name), *shape, **extras)  # type: ignore[arg-type]
 
     def check(self) -> None:
         """Leave the shape's checks to `Architecture`."""

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from redisc.engine.full_block import FullBlock
 from redisc.kernels.attention import attention_sum, attention_weights
+from redisc.kernels.dot_attention import compiled_dot_weights
 from redisc.kernels.hidden import mix_relu_dropout
 from redisc.kernels.labels import count_labels, fuse_labels, mix_labels
 from redisc.nn.activation import Activation
@@ -40,6 +41,10 @@ class CompiledBlock(FullBlock):
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
         """Return attention weights `(E, copies, heads)`."""
         return attention_weights(source_scores, target_scores, self.topology.pattern(self_loops))
+
+    def dot_attention(self, query: Tensor, key: Tensor, self_loops: bool) -> Tensor:
+        """Return attention weights `(E, copies, heads)`."""
+        return compiled_dot_weights(query, key, self.topology.pattern(self_loops))
 
     def aggregate(self, weights: Tensor, values: Tensor, self_loops: bool) -> Tensor:
         """Sum values over edges, `(N, copies, heads, d)`."""

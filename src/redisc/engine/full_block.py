@@ -9,6 +9,7 @@ from torch import Tensor
 from redisc.diffusion.masking import MASKED
 from redisc.engine.topology import Topology
 from redisc.errors import UnsupportedGraphError
+from redisc.kernels.dot_attention import dot_weights
 from redisc.kernels.edge_softmax import edge_softmax, weighted_aggregate
 from redisc.nn.block import Block, Weighting
 
@@ -55,6 +56,11 @@ class FullBlock(Block):
         if edges.log_weight is not None:
             scores = scores + edges.log_weight[:, None, None]
         return edge_softmax(scores, edges.target, self.topology.num_nodes)
+
+    def dot_attention(self, query: Tensor, key: Tensor, self_loops: bool) -> Tensor:
+        """Return attention weights `(E, copies, heads)`."""
+        edges = self.topology.edges(self_loops)
+        return dot_weights(query, key, edges.source, edges.target, edges.log_weight)
 
     def aggregate(self, weights: Tensor, values: Tensor, self_loops: bool) -> Tensor:
         """Sum values over edges, `(N, copies, heads, d)`."""

@@ -102,7 +102,10 @@ class Topology:
 
 
 def _scales(adjacency: sp.csr_array, weighting: Weighting, dtype: np.dtype) -> Scales:
-    """Derive a weighting's factors; a node without edges and without a self-loop gets zeros."""
+    """Derive a weighting's factors; a node without edges and without a self-loop gets zeros from "sym" and "mean"."""
+    if weighting.kind == "sum":
+        ones = np.ones(adjacency.shape[0], dtype)
+        return Scales(ones, ones, weighting.self_loop * ones)
     degree = np.asarray(adjacency.astype(np.float64).sum(axis=1)).ravel() + weighting.self_loop
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     left = np.sqrt(inverse) if weighting.kind == "sym" else inverse

@@ -53,7 +53,7 @@ class _AttentionWeights(torch.autograd.Function):
         log_weight = no_weight if pattern.log_weight is None else pattern.log_weight.astype(source.dtype)
         launch(_shifted_scores, heat.size, source, target, pattern.indptr, pattern.indices, log_weight, heat)
         torch.from_numpy(heat).exp_()  # vectorised, which the compiled loop's own exp is not
-        launch(_normalise, heat.size, pattern.indptr, heat)
+        launch(normalise, heat.size, pattern.indptr, heat)
         weights = torch.from_numpy(heat).view(edges, *source_scores.shape[1:])
         ctx.pattern = pattern
         ctx.save_for_backward(source_scores, target_scores, weights)
@@ -70,7 +70,7 @@ class _AttentionWeights(torch.autograd.Function):
         shape = (source, target, pattern.indptr, pattern.indices, alpha, arriving)
         launch(_softmax_backward, alpha.size, *shape, into_scores, into_target)
         into_source = np.empty_like(source)
-        launch(_sum_reverse, alpha.size, pattern.indptr, _reverse_of(pattern), into_scores, into_source)
+        launch(_sum_reverse, alpha.size, pattern.indptr, reverse_of(pattern), into_scores, into_source)
         into = (torch.from_numpy(into_source), torch.from_numpy(into_target))
         return into[0].view_as(source_scores), into[1].view_as(target_scores), None
 
@@ -92,12 +92,13 @@ class _AttentionSum(torch.autograd.Function):
         alpha = view(weights.flatten(1))
         rows, arriving = (view(a.flatten(1, -2)) for a in (values, gradient))
         into_weights, into_values = np.empty_like(alpha), np.empty_like(rows)
-        shape = (pattern.indptr, pattern.indices, _reverse_of(pattern), alpha, rows, arriving)
+        shape = (pattern.indptr, pattern.indices, reverse_of(pattern), alpha, rows, arriving)
         launch(_weighted_sum_backward, alpha.size * rows.shape[2], *shape, into_weights, into_values)
         return torch.from_numpy(into_weights).view_as(weights), torch.from_numpy(into_values).view_as(values), None
 
 
-def _reverse_of(pattern: Pattern) -> np.ndarray:
+def reverse_of(pattern: Pattern) -> np.ndarray:
+    """Return the reverse edges; an error where the pattern has none."""
     if pattern.reverse is None:
         raise ValueError("gradients need a symmetric pattern with its reverse edges")
     return pattern.reverse
@@ -130,7 +131,7 @@ def _shift_row(source, target, first, last, indices, log_weight, out):  # type: 
 
 
 @threaded
-def _normalise(indptr, heat):  # type: ignore[no-untyped-def]
+def normalise(indptr, heat):  # type: ignore[no-untyped-def]
     """Divide by the sum over each target's edges, in place."""
     for i in prange(len(indptr) - 1):
         _normalise_row(heat[indptr[i] : indptr[i + 1]])

@@ -18,9 +18,12 @@ from redisc.nn.activation import Activation
 
 @dataclass(frozen=True)
 class Weighting:
-    """Fixed edge weights: "sym" is D^-1/2 (A + sI) D^-1/2, "mean" is D^-1 (A + sI), with D the degrees of A + sI."""
+    """Fixed edge weights: "sym" is D^-1/2 (A + sI) D^-1/2, "mean" is D^-1 (A + sI), "sum" is A + sI.
 
-    kind: Literal["sym", "mean"]
+    D are the degrees of A + sI.
+    """
+
+    kind: Literal["sym", "mean", "sum"]
     self_loop: float = 0.0
 
 
@@ -71,6 +74,10 @@ class Block(ABC):
     @abstractmethod
     def aggregate(self, weights: Tensor, values: Tensor, self_loops: bool) -> Tensor:
         """Sum `values (sources, copies, heads, d)` over each target's edges with the weights of `attention`."""
+
+    def dot_attention(self, query: Tensor, key: Tensor, self_loops: bool) -> Tensor:
+        """Softmax over each target's edges of <target's query, source's key>, rows `(rows, copies, heads, d)`."""
+        raise NotImplementedError(f"{type(self).__name__} does not hold the whole graph")
 
     def edge_index(self) -> Tensor:
         """Return the edges `(2, E)`, source above target, for modules that are not written against Blocks."""

@@ -1,0 +1,66 @@
+"""A search chooses by validation score alone, resumes, and writes a recipe."""
+
+import json
+
+import pytest
+
+pytest.importorskip("optuna")
+
+from redisc import ReDiSC, datasets
+from redisc.errors import ConfigError
+from redisc.experiments.tune import Search, load_space
+
+SPACE = {
+    "hidden": [4, 8, 16],
+    "iterations": [20],
+    "warm_iterations": [5],
+    "evaluate_every": [10],
+    "mean_field_epochs": [10],
+    "steps": [5],
+    "masks": [2],
+}
+
+
+def test_a_search_goes_on_where_it_stopped_and_writes_its_best(tmp_path):
+    Search("karate", "gcn", SPACE, tmp_path, seeds=2).run(2)
+    search = Search("karate", "gcn", SPACE, tmp_path, seeds=2)
+    assert len(search.study.trials) == 2
+    search.run(3)
+    assert len(search.study.trials) == 3
+    search.write(tmp_path / "recipe.json")
+    recipe = json.loads((tmp_path / "recipe.json").read_text())
+    assert recipe["settings"]["hidden"] in SPACE["hidden"]
+    assert recipe["settings"]["backbone"] == "gcn"
+    assert "3 trials" in recipe["about"]
+    finished = [trial.value for trial in search.study.trials if trial.value is not None]
+    assert search.study.best_value == max(finished)
+
+
+def test_a_trial_is_the_mean_validation_score_of_its_fits(tmp_path):
+    search = Search("karate", "gcn", SPACE, tmp_path, seeds=2)
+    search.run(1)
+    scores = []
+    for seed in range(2):
+        graph = datasets.load("karate", seed=seed)
+        split = graph.splits[0]
+        clf = ReDiSC(**search.study.best_params, backbone="gcn", random_state=seed).fit(graph, split.train, split.val)
+        scores.append(clf.history_["best_validation"])
+    assert search.study.best_value == pytest.approx(sum(scores) / 2)
+
+
+def test_spaces_that_ship_name_settings_of_ours():
+    for name in ("paper", "wide"):
+        for setting, choices in load_space(name).items():
+            for choice in choices:
+                assert getattr(ReDiSC(**{setting: choice}), setting) == choice
+
+
+def test_a_wrong_space_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="unknown space 'magic'"):
+        load_space("magic")
+    (tmp_path / "own.json").write_text('{"colour": ["red"]}')
+    with pytest.raises(ConfigError, match="colour"):
+        load_space(str(tmp_path / "own.json"))
+    (tmp_path / "own.json").write_text("{")
+    with pytest.raises(ConfigError, match="not JSON"):
+        load_space(str(tmp_path / "own.json"))
