@@ -15,6 +15,9 @@ QUICK: dict[str, dict[str, Any]] = {
     "gt_sep": {"learning_rate": 0.01},
     "h2gcn": {"learning_rate": 0.02},
     "fagcn": {"learning_rate": 0.02},
+    "lgd": {"steps": 20, "sampling_steps": 4, "learning_rate": 0.01, "denoiser_layers": 1},
+    "uniform_diffusion": {"steps": 8, "masks": 4, "queue_size": 10, "warm_iterations": 60, "evaluate_every": 20},
+    "dpm_snc": {"steps": 8, "masks": 4, "queue_size": 10, "warm_iterations": 60, "evaluate_every": 20},
 }
 """What single methods need beside, by name."""
 

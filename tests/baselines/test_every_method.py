@@ -43,6 +43,11 @@ def test_learns_a_homophilic_graph(kind):
     assert accuracy(quick(kind).fit(graph), graph) > majority(graph) + 0.25
 
 
+def test_features_alone_beat_the_majority():
+    graph = homophilic()
+    assert accuracy(quick(MLP).fit(graph), graph) > majority(graph) + 0.1
+
+
 @each(TRAINED)
 def test_is_better_than_before_training(kind):
     graph = homophilic()

@@ -84,8 +84,6 @@ def test_p_never_sees_the_label_that_it_tells(seed, node):
     changed[node] += 1
     first, second = (network.p(lesson.engine, given, None) for given in (labels, changed))
     assert torch.equal(first[node], second[node])
-    neighbours = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
-    assert all(not torch.equal(first[j], second[j]) for j in neighbours)
 
 
 @given(SEEDS)

@@ -4,6 +4,7 @@ from redisc.baselines.base import Baseline, Lesson, NeuralBaseline
 from redisc.baselines.clgnn import CLGNN
 from redisc.baselines.correct_and_smooth import CorrectAndSmooth
 from redisc.baselines.cpgnn import CPGNN
+from redisc.baselines.dpm_snc import DPMSNC
 from redisc.baselines.fagcn import FAGCN
 from redisc.baselines.fsgnn import FSGNN
 from redisc.baselines.gat import GAT
@@ -23,10 +24,12 @@ from redisc.baselines.jknet import JKNet
 from redisc.baselines.label_propagation import LabelPropagation
 from redisc.baselines.label_spreading import LabelSpreading
 from redisc.baselines.label_trick import LabelTrick
+from redisc.baselines.lgd import LGD
 from redisc.baselines.lpa import LPA
 from redisc.baselines.mlp import MLP
 from redisc.baselines.pta import PTA
 from redisc.baselines.sage import GraphSAGE
+from redisc.baselines.uniform_diffusion import UniformDiffusion
 
 BASELINES: tuple[type[Baseline], ...] = (
     GCN,
@@ -55,6 +58,9 @@ BASELINES: tuple[type[Baseline], ...] = (
     FAGCN,
     GBKGNN,
     JacobiConv,
+    LGD,
+    UniformDiffusion,
+    DPMSNC,
 )
 """All of them, in the order in which they are listed."""
 
@@ -62,6 +68,7 @@ __all__ = [
     "BASELINES",
     "CLGNN",
     "CPGNN",
+    "DPMSNC",
     "FAGCN",
     "FSGNN",
     "GAT",
@@ -73,6 +80,7 @@ __all__ = [
     "GPRGNN",
     "GT",
     "H2GCN",
+    "LGD",
     "LPA",
     "MLP",
     "PTA",
@@ -89,4 +97,5 @@ __all__ = [
     "LabelTrick",
     "Lesson",
     "NeuralBaseline",
+    "UniformDiffusion",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -98,7 +97,7 @@ class GMNN(NeuralBaseline):
     def learn(self, network: nn.Module, lesson: Lesson) -> Trained:
         """Pre-train q_θ and alternate M- and E-steps; keep the q_θ that validates best, the latest of equals."""
         assert isinstance(network, GMNNNetwork)
-        best = self._fit(network.q, lambda: self.loss(network, lesson), self._q_validation(network, lesson), lesson)
+        best = super().learn(network, lesson)
         state, epochs = _copy(network.q), best.epochs
         for number in range(self.rounds):
             if lesson.clock.is_over():
@@ -122,35 +121,24 @@ class GMNN(NeuralBaseline):
 
     def m_step(self, network: GMNNNetwork, lesson: Lesson, labels: Tensor) -> Trained:
         """Fit p_φ to all labels `(N, C)`, each given its neighbours'."""
-        return self._fit(
+        return train(
             network.p,
             lambda: F.cross_entropy(network.p(lesson.engine, labels, lesson.dropout), labels),
             lambda: lesson.validate(network.p(lesson.engine, labels, None).softmax(1)),
-            lesson,
+            self.pace,
+            lesson.clock,
+            "M-step",
         )
 
     def e_step(self, network: GMNNNetwork, lesson: Lesson, labels: Tensor) -> Trained:
         """Fit q_θ to what p_φ says of each node given its neighbours' labels, and to the known labels."""
         targets = self.targets(network, lesson, labels)
-        return self._fit(
-            network.q,
-            lambda: F.cross_entropy(network(lesson.engine, lesson.dropout), targets),
-            self._q_validation(network, lesson),
-            lesson,
-        )
+        return self.minimise(network, lesson, lambda: F.cross_entropy(network(lesson.engine, lesson.dropout), targets))
 
     @torch.no_grad()
     def targets(self, network: GMNNNetwork, lesson: Lesson, labels: Tensor) -> Tensor:
         """Return p_φ's probabilities, one-hot where a label is known: `(N, C)`."""
         return clamp(network.p(lesson.engine, labels, None).softmax(1), lesson.problem.known)
-
-    def _q_validation(self, network: GMNNNetwork, lesson: Lesson) -> Callable[[], float]:
-        return lambda: lesson.validate(network(lesson.engine, None).softmax(1))
-
-    def _fit(
-        self, part: nn.Module, loss: Callable[[], Tensor], validate: Callable[[], float], lesson: Lesson
-    ) -> Trained:
-        return train(part, loss, validate, self.pace, lesson.clock)
 
 
 def _copy(module: nn.Module) -> dict[str, Tensor]:

@@ -12,7 +12,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from redisc.baselines.base import Lesson, NeuralBaseline
-from redisc.baselines.diffusion.cross_attention import edges_into
 from redisc.baselines.diffusion.gaussian import GaussianDiffusion
 from redisc.baselines.diffusion.label_autoencoder import LabelAutoencoder
 from redisc.baselines.diffusion.latent_denoiser import LatentDenoiser
@@ -77,7 +76,8 @@ class LGD(NeuralBaseline):
     steps: int = 100
     schedule: str = "authors-cosine"
     sampling_steps: int = 10
-    masks: int = 8
+    masks: int = 2
+    learning_rate: float = 0.005
     autoencoder_epochs: int = 200
     evaluate_every: int = 10
     weight_decay: float = 5e-3
@@ -125,31 +125,35 @@ class LGD(NeuralBaseline):
         return self._sample(cast(LGDNetwork, network), engine, n_samples, derive_seed(self._origin.seed, "samples"))
 
     def _denoising_loss(self, network: LGDNetwork, lesson: Lesson, generator: np.random.Generator) -> Tensor:
-        engine, nodes = lesson.engine, lesson.labelled.nonzero().squeeze(1)
-        labels = lesson.problem.known[nodes][:, None].expand(-1, self.masks)
+        engine, labelled = lesson.engine, lesson.labelled
+        labels = lesson.problem.known.clamp_min(0)[:, None].expand(-1, self.masks)
         clean = network.autoencoder.encode(labels)
         noise = torch.from_numpy(generator.standard_normal(clean.shape, np.float32)).to(clean)
-        t = torch.from_numpy(generator.integers(1, self.steps + 1, size=self.masks)).to(nodes.device)
-        condition = engine.mean_field(network.encoder, lesson.dropout)[:, None]
-        edges = edges_into(engine.topology.edges(self_loops=True), nodes, engine.topology.num_nodes)
-        noisy = self.process().noised(clean, t, noise)
-        predicted = network.denoiser(noisy, t, condition, nodes, edges, lesson.dropout)
+        t = torch.from_numpy(generator.integers(1, self.steps + 1, size=self.masks)).to(labels.device)
+        noisy, condition = self.process().noised(clean, t, noise), engine.mean_field(network.encoder, lesson.dropout)
+        block = engine.block(engine.topology)
+        predicted = network.denoiser(block, noisy, t, condition[:, None], lesson.dropout)[labelled]
         logits = network.autoencoder.decode(predicted)
-        return F.mse_loss(predicted, clean) + F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+        error = F.mse_loss(predicted, clean[labelled])
+        return error + F.cross_entropy(logits.flatten(0, 1), labels[labelled].flatten())
 
     def _sample(self, network: LGDNetwork, engine: FullGraphEngine, chains: int, seed: int) -> Tensor:
-        """Return mean probabilities `(N, C)` of deterministic DDIM chains from different noise."""
-        topology, process = engine.topology, self.process()
-        condition, nodes = engine.mean_field(network.encoder)[:, None], torch.arange(topology.num_nodes)
-        total = torch.zeros((), device=topology.device)
+        """Return mean probabilities `(N, C)` of chains."""
+        condition = engine.mean_field(network.encoder)[:, None]
+        total = torch.zeros((), device=condition.device)
         for chain in range(chains):
-            state = torch.randn(topology.num_nodes, 1, self.latent, generator=torch_generator(seed, chain)).to(condition)
-            for t, before in self._strides():
-                at = torch.tensor([t], device=state.device)
-                clean = network.denoiser(state, at, condition, nodes.to(state.device), topology.edges(True))
-                state = process.noised(clean, before, process.noise(state, clean, t))
-            total = total + network.autoencoder.decode(state).softmax(2).squeeze(1)
+            generator = torch_generator(seed, "chain", chain)
+            noise = torch.randn(len(condition), 1, self.latent, generator=generator).to(condition)
+            total = total + self._run(network, engine, condition, noise)
         return total / chains
+
+    def _run(self, network: LGDNetwork, engine: FullGraphEngine, condition: Tensor, state: Tensor) -> Tensor:
+        """Go from noise `(N, 1, latent)` to probabilities `(N, C)` by DDIM, which adds no noise on its way."""
+        block, process = engine.block(engine.topology), self.process()
+        for t, before in self._strides():
+            clean = network.denoiser(block, state, torch.tensor([t], device=state.device), condition)
+            state = process.noised(clean, before, process.noise(state, clean, t))
+        return network.autoencoder.decode(state).softmax(2).squeeze(1)
 
     def _strides(self) -> list[tuple[int, int]]:
         """Return the steps that DDIM takes, from T down to 0."""

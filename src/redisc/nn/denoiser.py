@@ -47,7 +47,7 @@ class Denoiser(nn.Module):
         gate: Gate = "vector",
     ) -> None:
         super().__init__()
-        self.steps = steps
+        self.steps, self.num_classes = steps, num_classes
         self.stack = ConvStack(architecture, num_features, num_classes)
         self.time = TimeEncoder()
         self.gates = nn.ModuleList(TimeGate(num_classes, layer.conv.width, gate) for layer in self.stack.layers)

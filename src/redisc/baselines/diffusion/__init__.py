@@ -1,0 +1,1 @@
+"""What the diffusion baselines are made of: noise processes, networks, samplers, and EM on label samples."""

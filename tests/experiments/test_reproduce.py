@@ -1,0 +1,76 @@
+"""Tables come from the store: what is there is summarised, what is not is said."""
+
+import json
+
+import pytest
+
+from redisc.experiments.reproduce import as_csv, as_markdown, paired_differences, table_rows
+from redisc.experiments.store import ResultStore
+from redisc.experiments.tables import TABLES, Line, table_lines
+from redisc.methods import METHODS
+from test_cli import redisc, refused
+
+
+def stored(line: Line, seed: int, node: float) -> dict:
+    """A row as a run would leave it."""
+    metrics = {"node_accuracy": node, "subgraph_accuracy": node / 2, "roc_auc": 0.9}
+    return {
+        "method": line.method, "dataset": line.dataset, "backbone": line.backbone, "seed": seed, "metrics": metrics,
+        "settings": line.settings, "seconds": 1.0, "peak_mib": 2.0, "parameters": 3,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path):
+    results = ResultStore(tmp_path / "runs.jsonl")
+    whole, part = (Line("redisc", "cora", "gcn", v, c) for v, c in (("with", {}), ("without", {"priority": "none"})))
+    for seed, (a, b) in enumerate([(0.82, 0.80), (0.84, 0.83), (0.83, 0.80)]):
+        results.add(stored(whole, seed, a))
+        results.add(stored(part, seed, b))
+    return results
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_line_of_every_table_can_be_built(name):
+    for line in table_lines(name):
+        METHODS[line.method](**line.settings)
+
+
+def test_rows_are_means_and_deviations_over_seeds_beside_the_papers(store):
+    rows = table_rows("homophilic", ["cora"], 10, store)
+    (row,) = [row for row in rows if row["method"] == "redisc" and row["backbone"] == "gcn"]
+    assert row["seeds"] == 3
+    assert row["node"] == pytest.approx(83.0)
+    assert row["node_std"] == pytest.approx(1.0)
+    assert row["subgraph"] == pytest.approx(41.5)
+    assert row["paper_node"] == 82.27
+    assert {r["state"] for r in rows if r["method"] != "redisc"} <= {"not run", "no data"}
+    assert all(r["node"] is None for r in rows if r["state"] != "measured")
+    assert "| 83.00 ± 1.00 | 82.27 ± 0.85 |" in as_markdown(rows)
+    assert as_csv(rows).count("\n") == len(rows) + 1
+
+
+def test_fewer_seeds_than_stored_can_be_asked_for(store):
+    rows = table_rows("priority-queue", ["cora"], 2, store)
+    assert [row["seeds"] for row in rows] == [2, 2]
+
+
+def test_differences_are_paired_by_seed_with_a_t_interval(store):
+    (row,) = paired_differences(table_rows("priority-queue", ["cora"], 10, store), "priority-queue", 10, store)
+    assert row["pairs"] == 3
+    assert row["difference"] == pytest.approx(2.0)
+    assert row["half_width"] == pytest.approx(4.302653 * 1.0 / 3**0.5, rel=1e-5)
+
+
+def test_the_command_shows_the_store(store, monkeypatch, capsys, tmp_path):
+    given = ("reproduce", "priority-queue", "--datasets", "cora", "--store", store.path, "--show")
+    rows = json.loads(redisc(*given, "--json").stdout)
+    assert [row["variant"] for row in rows] == ["with", "without"]
+    assert {"method", "dataset", "backbone", "seeds", "node", "node_std", "subgraph", "subgraph_std"} <= set(rows[0])
+    shown = redisc(*given, "--csv", tmp_path / "t.csv", "--plot", tmp_path / "t.png")
+    assert "cora: with - without = +2.00 ± 2.48 (95 %), 3 pairs" in shown.stdout
+    assert (tmp_path / "t.png").stat().st_size > 5000
+    assert (tmp_path / "t.csv").read_text().startswith("method,")
+    assert "unknown table 'magic'" in refused(monkeypatch, capsys, "reproduce", "magic", "--show")
+    wrong = ("reproduce", "steps", "--datasets", "karate", "--show")
+    assert "no dataset karate" in refused(monkeypatch, capsys, *wrong)
