@@ -19,7 +19,9 @@ def test_methods_are_listed_with_name_citation_family_and_cost():
     assert all(name in shown for name in METHODS)
 
 
-SHORT = {"epochs": 3, "hidden": 8, "heads": 2, "steps": 4, "iterations": 10, "mean_field_epochs": 5}
+SHORT = {
+    "epochs": 3, "hidden": 8, "heads": 2, "steps": 4, "sampling_steps": 2, "iterations": 10, "mean_field_epochs": 5
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("method", METHODS)

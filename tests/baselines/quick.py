@@ -15,10 +15,16 @@ QUICK: dict[str, dict[str, Any]] = {
     "gt_sep": {"learning_rate": 0.01},
     "h2gcn": {"learning_rate": 0.02},
     "fagcn": {"learning_rate": 0.02},
-    "lgd": {"steps": 20, "sampling_steps": 4, "learning_rate": 0.01, "denoiser_layers": 1},
+    "lgd": {
+        "steps": 20, "sampling_steps": 4, "learning_rate": 0.01, "denoiser_layers": 1, "epochs": 200, "patience": 200,
+        "weight_decay": 5e-4, "dropout": 0.2, "input_dropout": 0.2,
+    },
     "uniform_diffusion": {"steps": 8, "masks": 4, "queue_size": 10, "warm_iterations": 60, "evaluate_every": 20},
-    "dpm_snc": {"steps": 8, "masks": 4, "queue_size": 10, "warm_iterations": 60, "evaluate_every": 20},
-}
+    "dpm_snc": {
+        "steps": 20, "masks": 4, "queue_size": 10, "warm_iterations": 200, "evaluate_every": 20, "epochs": 400,
+        "patience": 400, "dropout": 0.2, "input_dropout": 0.2,
+    },
+}  # fmt: skip
 """What single methods need beside, by name."""
 
 
