@@ -9,7 +9,7 @@ from redisc.baselines.stacked import StackedBaseline
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GATSep(StackedBaseline):
-    """GAT with the node kept apart from its neighbours: H' = relu([H .
+    """GAT with the node kept apart from its neighbours: H' = relu([H W || attention(H W)] U + b).
 
     Args:
         heads: Attention heads; they share `hidden`.
