@@ -79,7 +79,7 @@ the validation nodes and looks at the test nodes once. Known training labels cou
 every method. *Paper* is what the ReDiSC paper prints; its Minesweeper column is headed accuracy, but its figures for
 GNNs are the ROC-AUC of the heterophily benchmark (GAT-sep 93.91, SAGE 93.51, GCN 89.75), so ours is to be compared by
 ROC-AUC. Settings that differ from a method's defaults are in `src/redisc/experiments/baselines.json`. Seconds are
-those of a fit on one core.
+those of a fit on one core of a machine that was busy with other runs: an upper bound, not a comparison of speed.
 """
 
 _RULE = "|---|---|---|---|---|---|---|"
