@@ -4,20 +4,12 @@ import json
 
 import pytest
 
+from experiments.rows import stored
 from redisc.experiments.reproduce import as_csv, as_markdown, paired_differences, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES, Line, table_lines
 from redisc.methods import METHODS
 from test_cli import redisc, refused
-
-
-def stored(line: Line, seed: int, node: float) -> dict:
-    """A row as a run would leave it."""
-    metrics = {"node_accuracy": node, "subgraph_accuracy": node / 2, "roc_auc": 0.9}
-    return {
-        "method": line.method, "dataset": line.dataset, "backbone": line.backbone, "seed": seed, "metrics": metrics,
-        "settings": line.settings, "seconds": 1.0, "peak_mib": 2.0, "parameters": 3,
-    }  # fmt: skip
 
 
 @pytest.fixture

@@ -10,13 +10,11 @@ import typer
 
 from redisc.cli.app import DataDir, Json, app
 from redisc.cli.output import console, print_json
-from redisc.experiments.reproduce import as_csv, as_markdown, paired_differences, run_table, table_rows
+from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, paired_differences, run_table, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES
 from redisc.io.files import write_atomically
 from redisc.report.results import draw_table
-
-ABLATIONS = ("priority-queue", "labelled-first", "time-aware")
 
 
 @app.command()

@@ -22,6 +22,8 @@ PRINTED_AS = {"roman_empire_glove": "roman_empire"}
 
 NOT_COMPARABLE = ("roman_empire_glove", "arxiv_2023")
 
+ABLATIONS = ("priority-queue", "labelled-first", "time-aware")
+
 
 def run_table(
     name: str, datasets: list[str] | None, seeds: int, store: ResultStore, data_dir: str | None, report: Report

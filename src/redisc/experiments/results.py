@@ -1,0 +1,134 @@
+"""The page of results: `python -m redisc.experiments.results` writes `docs/results.md` from the result store alone.
+
+What was tried and what did not help is written by hand in `results/findings.md` and stands at the end of the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from redisc.experiments.paper import printed_figure
+from redisc.experiments.reproduce import ABLATIONS, as_markdown, paired_differences, table_rows
+from redisc.experiments.store import ResultStore
+from redisc.experiments.summary import show
+from redisc.experiments.tables import TABLES
+
+SEEDS = 10
+
+TITLES = {
+    "homophilic": "Homophilic graphs",
+    "heterophilic": "Heterophilic graphs",
+    "large": "Large graphs",
+    "priority-queue": "Ablation: the priority queue against uniform draws",
+    "labelled-first": "Ablation: labelled-first against uniform routing",
+    "time-aware": "Ablation: time-aware against vanilla layers",
+    "steps": "Number of diffusion steps, beside DPM-SNC",
+}
+
+
+def page(store: ResultStore, findings: str) -> str:
+    """Write all tables of the store as one Markdown page."""
+    parts = [_INTRODUCTION, _reached(store)]
+    for name in TABLES:
+        rows = [row for row in table_rows(name, None, SEEDS, store) if row["state"] == "measured"]
+        parts.append(f"## {TITLES[name]}\n\n`redisc reproduce {name} --show`\n")
+        parts.append(as_markdown(rows) if rows else "Nothing was run yet.")
+        if name in ABLATIONS and rows:
+            parts.append(_differences(paired_differences(rows, name, SEEDS, store), name))
+        parts.append(_absent(name, store))
+    return "\n".join([*parts, findings]).rstrip() + "\n"
+
+
+def _reached(store: ResultStore) -> str:
+    """Compare ReDiSC with its own printed figures, with the distance."""
+    lines = [
+        "## ReDiSC beside its printed figures\n",
+        "| dataset | backbone | node | printed | distance | subgraph | printed | distance | seeds |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in table_rows("homophilic", None, SEEDS, store) + table_rows("heterophilic", None, SEEDS, store):
+        theirs = printed_figure("redisc", row["dataset"], row["backbone"])
+        if row["method"] != "redisc" or row["state"] != "measured" or theirs is None:
+            continue
+        cells = [row["dataset"], row["backbone"]]
+        for key in ("node", "subgraph"):
+            printed = theirs.get(key)
+            distance = "-" if printed is None else f"{row[key] - printed:+.2f}"
+            cells += [show(row[key], row[f"{key}_std"]), show(printed), distance]
+        lines.append(f"| {' | '.join(cells)} | {row['seeds']} |")
+    return "\n".join(lines) + "\n"
+
+
+def _differences(differences: list[dict[str, Any]], table: str) -> str:
+    """Tell each gain with its interval, and whether the sign that the paper claims can be seen."""
+    lines = ["\nPaired differences, with minus without, node accuracy:\n"]
+    for row in differences:
+        if row["difference"] is None:
+            continue
+        interval = "" if row["half_width"] is None else f" ± {row['half_width']:.2f} (95 %)"
+        verdict = sign_verdict(row["difference"], row["half_width"])
+        lines.append(f"- {row['dataset']}: {row['difference']:+.2f}{interval} over {row['pairs']} pairs; {verdict}.")
+    return "\n".join(lines) if len(lines) > 1 else f"\nNo pair of {table} is complete yet."
+
+
+def sign_verdict(difference: float, half_width: float | None) -> str:
+    """Say whether a gain that the paper claims to be positive is visible."""
+    if half_width is None:
+        return "one pair tells nothing of the sign"
+    if difference - half_width > 0:
+        return "the paper's sign is visible"
+    if difference + half_width < 0:
+        return "the opposite of the paper's sign"
+    return "the paper's sign is not visible"
+
+
+def _absent(name: str, store: ResultStore) -> str:
+    rows = [row for row in table_rows(name, None, SEEDS, store) if row["state"] != "measured"]
+    said = []
+    for state, words in (("no data", "Not at hand, so not run"), ("not run", "At hand and not run yet")):
+        found = dict.fromkeys(_short(row) for row in rows if row["state"] == state)
+        if state == "no data":
+            found = dict.fromkeys(row["dataset"] for row in rows if row["state"] == state)
+        if found:
+            said.append(f"{words}: {', '.join(found)}.")
+    return "\n" + "\n\n".join(said) + "\n" if said else ""
+
+
+def _short(row: dict[str, Any]) -> str:
+    return " ".join(row[key] for key in ("method", "backbone", "variant") if row[key]) + f" on {row['dataset']}"
+
+
+_INTRODUCTION = """# Results
+
+This page is written from the result store, `results/runs.jsonl`, by
+
+```sh
+redisc reproduce TABLE                        # runs what is missing; stops and resumes; REDISC_DATA names the data
+python -m redisc.experiments.results          # writes this page
+```
+
+Means and standard deviations over seeds, in percent. A run trains on the training nodes, chooses its weights by
+validation accuracy, and looks at the test nodes once; node and subgraph accuracy come from that one checkpoint.
+Splits: Planetoid's public ones; Photo and Computers 20 nodes a class for training and 30 for validation, drawn per
+seed in the largest component; Minesweeper and Roman-empire column = seed. Recipes are in `src/redisc/recipes`, settings
+of other methods in `src/redisc/experiments/baselines.json`.
+"""
+
+
+def main() -> int:
+    """Write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--store", type=Path, default=Path("results/runs.jsonl"))
+    parser.add_argument("--findings", type=Path, default=Path("results/findings.md"))
+    parser.add_argument("--page", type=Path, default=Path("docs/results.md"))
+    given = parser.parse_args()
+    findings = given.findings.read_text(encoding="utf-8") if given.findings.exists() else ""
+    given.page.write_text(page(ResultStore(given.store), findings), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
