@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from redisc import metrics
 from redisc.diffusion.masking import MASKED
-from redisc.engine import FullGraphEngine
+from redisc.engine import Engine
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph, as_mask
 from redisc.origin import Origin
@@ -83,7 +83,7 @@ class NodeClassifier(BaseEstimator, ABC):
         """Count what was learned."""
 
     @abstractmethod
-    def _engine_for(self, graph: Graph) -> FullGraphEngine:
+    def _engine_for(self, graph: Graph) -> Engine:
         """Prepare another graph than the fitted one for questions."""
 
     @property
@@ -108,7 +108,7 @@ class NodeClassifier(BaseEstimator, ABC):
         known = self._origin.known
         return np.where(known == MASKED, MASKED, self.classes_[known])
 
-    def _resolve(self, graph: Any, labels: Any = None) -> tuple[Graph, FullGraphEngine, np.ndarray]:
+    def _resolve(self, graph: Any, labels: Any = None) -> tuple[Graph, Any, np.ndarray]:
         """Return the graph that is meant, its engine, and the labels that are known on it (places in `classes_`)."""
         origin = self._origin
         fitted: Graph | None = getattr(self, "graph_", None)
@@ -123,7 +123,7 @@ class NodeClassifier(BaseEstimator, ABC):
         check_length(known, target)
         return target, engine, known
 
-    def _remember(self, task: Task, engine: FullGraphEngine, history: dict[str, Any]) -> None:
+    def _remember(self, task: Task, engine: Engine, history: dict[str, Any]) -> None:
         """Keep what questions need after a fit."""
         self._engine, self._settings, self.graph_ = engine, self.get_params(deep=False), task.graph
         self.train_mask_, self.val_mask_ = task.train, task.val

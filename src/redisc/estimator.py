@@ -15,7 +15,7 @@ from redisc.classifier import NodeClassifier, saved_settings
 from redisc.clock import Clock
 from redisc.diffusion import Schedule, get_schedule
 from redisc.em import EMConfig, Sampled, Trainer
-from redisc.engine import FullGraphEngine, memory_kept, threads_for
+from redisc.engine import Engine, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
@@ -38,7 +38,8 @@ class ReDiSC(NodeClassifier):
     them by its own (E-step). Predictions are samples of the joint distribution that keep the known labels.
 
     Args:
-        backbone: "gcn", "gat", "sage", "gat_sep", or a function `make(in_width, out_width)` that builds a PyG
+        backbone: "gcn", "gat", "sage", "gat_sep", "hops" (features of `layers` hops computed ahead, for large
+            graphs), or a function `make(in_width, out_width)` that builds a PyG
             module.
         hidden: Width of the hidden layers.
         layers: K, the number of graph convolutions.
@@ -57,6 +58,8 @@ class ReDiSC(NodeClassifier):
         schedule: "cosine", "authors-cosine", "linear", a function on [0, 1], or a `Schedule`.
         iterations: M-step updates at the most.
         masks: B, masked label states an update.
+        batch_size: Nodes an update, for the mean-field GNN and the denoiser; 0 takes the whole graph.
+        batches_per_draw: Updates that one draw of masked states serves, in mini-batches.
         antithetic: Draw steps in pairs t, T+1-t.
         objective: "paper", "unweighted" or "authors"; see `redisc.diffusion.node_weights`.
         learning_rate: Adam's, for the denoiser.
@@ -105,7 +108,7 @@ class ReDiSC(NodeClassifier):
     heterophilic = True
     cost = "O(B N d^2 + E d) an update, O(N D^K d) a sample for mean degree D and K layers"
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 (scikit-learn wants one attribute for each setting)
         self,
         backbone: str | ModuleMaker = "gcn",
         *,
@@ -126,6 +129,8 @@ class ReDiSC(NodeClassifier):
         schedule: str | Callable[[float], float] | Schedule = "cosine",
         iterations: int = 3000,
         masks: int = 8,
+        batch_size: int = 0,
+        batches_per_draw: int = 8,
         antithetic: bool = True,
         objective: str = "unweighted",
         learning_rate: float = 0.01,
@@ -176,6 +181,8 @@ class ReDiSC(NodeClassifier):
         self.schedule = schedule
         self.iterations = iterations
         self.masks = masks
+        self.batch_size = batch_size
+        self.batches_per_draw = batches_per_draw
         self.antithetic = antithetic
         self.objective = objective
         self.learning_rate = learning_rate
@@ -340,7 +347,7 @@ class ReDiSC(NodeClassifier):
             raise NotFittedError("this ReDiSC is not fitted yet: call fit, or load a saved model")
         return model
 
-    def _engine_for(self, graph: Graph) -> FullGraphEngine:
+    def _engine_for(self, graph: Graph) -> Engine:
         return self._fitted().engine(graph)
 
     @property

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em import Sampled, draw_samples
-from redisc.engine import FullGraphEngine, choose_engine
+from redisc.engine import Engine, engine_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_weights
@@ -60,7 +60,7 @@ class JointModel:
         blueprint.place(mean_field)
         return cls(blueprint, denoiser, mean_field, origin)
 
-    def engine(self, graph: Graph) -> FullGraphEngine:
+    def engine(self, graph: Graph) -> Engine:
         """Prepare a graph for questions."""
         topology, features = self.origin.prepare(graph, self.blueprint.dtype, self.blueprint.device)
         if graph.edge_weight is not None and not isinstance(self.blueprint.architecture, Architecture):
@@ -68,11 +68,11 @@ class JointModel:
                 "a backbone of your own is called as module(x, edge_index), without edge weights: "
                 "use a built-in backbone, or a graph without weights"
             )
-        return choose_engine(topology, features, self.blueprint.architecture)
+        return engine_for(topology, features, self.blueprint.architecture, len(self.origin.classes))
 
     def draw(
         self,
-        engine: FullGraphEngine,
+        engine: Engine,
         known: np.ndarray,
         n: int,
         temperature: float,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from redisc import metrics
@@ -26,8 +27,12 @@ class Validation:
 
     def score(self, labels: Tensor, probabilities: Tensor) -> float:
         """Score one assignment `labels (N,)` and its `probabilities (N, C)` on the validation nodes."""
-        predicted = labels.cpu().numpy()[self.nodes]
-        return float(_METRICS[self.metric](self.labels, predicted, probabilities.cpu().numpy()[self.nodes]))
+        nodes = torch.from_numpy(self.nodes).to(labels.device)
+        return self.score_rows(labels[nodes], probabilities[nodes])
+
+    def score_rows(self, labels: Tensor, probabilities: Tensor) -> float:
+        """Score the validation nodes' own labels `(V,)` and probabilities `(V, C)`."""
+        return float(_METRICS[self.metric](self.labels, labels.cpu().numpy(), probabilities.cpu().numpy()))
 
 
 _METRICS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {

@@ -1,4 +1,4 @@
-"""Training a network on the whole graph: an update, a look at the validation score, and the best weights in the end."""
+"""Training a network: updates, a look at the validation score after each epoch, and the best weights in the end."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def train(
     pace: Pace,
     clock: Clock,
     phase: str = "training",
+    updates: int = 1,
 ) -> Trained:
-    """Minimise `loss` by Adam and restore the weights with the best validation score.
+    """Minimise `loss` by Adam, `updates` times an epoch, and restore the weights with the best validation score.
 
     Training ends after `patience` epochs without a better score, and when the clock's time is over.
     """
@@ -49,9 +50,10 @@ def train(
     best, best_state, best_epoch = -np.inf, copy.deepcopy(network.state_dict()), 0
     epoch = 0
     for epoch in range(1, pace.epochs + 1):
-        optimiser.zero_grad()
-        loss().backward()
-        optimiser.step()
+        for _ in range(updates):
+            optimiser.zero_grad()
+            loss().backward()
+            optimiser.step()
         with torch.no_grad():
             score = validate()
         if score > best:

@@ -30,13 +30,15 @@ class Watcher:
 class Scores:
     """A validation set that gives the scores it was told to the looks, in order, and none to the mean-field GNN."""
 
-    metric = "accuracy"
+    metric, nodes = "accuracy", np.arange(2)
 
     def __init__(self, *scores):
         self.scores = list(scores)
 
     def score(self, labels, probabilities):
         return self.scores.pop(0) if len(self.scores) > 1 else self.scores[0]
+
+    score_rows = score
 
 
 def flat(network):

@@ -17,7 +17,8 @@ P = torch.tensor([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [1.0, 0.0, 0.0], [1 / 3, 1 /
 
 
 def sample(known=(MASKED,) * 4, n=30_000, temperature=1.0):
-    return sample_mean_field(P, torch.tensor(known), n, temperature, np.random.default_rng(0)).numpy()
+    drawn = sample_mean_field(P, torch.tensor(known), n, temperature, np.random.default_rng(0))
+    return torch.stack(list(drawn)).numpy()
 
 
 @pytest.mark.parametrize("temperature", [0.3, 1.0, 3.0])
@@ -46,7 +47,7 @@ def test_known_labels_stand_in_every_sample_whatever_the_probabilities():
 class Scores:
     """A validation set that gives the scores it was told, whatever it is shown; afterwards the last one."""
 
-    metric = "accuracy"
+    metric, nodes = "accuracy", np.arange(2)
 
     def __init__(self, *scores):
         self.scores = list(scores)
@@ -54,13 +55,17 @@ class Scores:
     def score(self, labels, probabilities):
         return self.scores.pop(0) if len(self.scores) > 1 else self.scores[0]
 
+    score_rows = score
+
 
 def train(bench, scores, epochs, patience=100, clock=None):
     problem = copy.copy(bench.problem)
     object.__setattr__(problem, "validation", Scores(*scores))
     config = EMConfig(mean_field_epochs=epochs, mean_field_patience=patience)
     dropout = Dropout(np.random.default_rng(0))
-    return train_mean_field(bench.model.mean_field, bench.engine, problem, config, dropout, clock or Clock())
+    return train_mean_field(
+        bench.model.mean_field, bench.engine, problem, config, dropout, np.random.default_rng(0), clock or Clock()
+    )
 
 
 def test_the_weights_of_the_best_epoch_are_restored(bench):

@@ -19,6 +19,8 @@ class EMConfig:
 
     iterations: int = 3000  # M-step updates at the most
     masks: int = 8  # B, masked states an update
+    batch_size: int = 0  # nodes an update; 0: all of them
+    batches_per_draw: int = 8  # updates that one draw of masked states serves, in mini-batches
     antithetic: bool = True  # draw steps in pairs t, T+1-t
     objective: Objective = "unweighted"  # weights of the cross-entropy
     learning_rate: float = 0.01  # Adam
@@ -45,14 +47,22 @@ class EMConfig:
 
     def __post_init__(self) -> None:
         check_kinds(self)
-        for name in ("iterations", "masks", "e_step_every", "e_step_samples", "queue_size", "evaluate_every"):
+        for name in (
+            "iterations",
+            "masks",
+            "e_step_every",
+            "e_step_samples",
+            "queue_size",
+            "evaluate_every",
+            "batches_per_draw",
+        ):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be at least 1")
         positive = ("queue_temperature", "mean_field_temperature", "learning_rate", "mean_field_learning_rate")
         for name in positive:
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be above 0")
-        decays = ("weight_decay", "mean_field_weight_decay", "patience", "mean_field_patience")
+        decays = ("batch_size", "weight_decay", "mean_field_weight_decay", "patience", "mean_field_patience")
         for name in ("e_step_temperature", "evaluation_temperature", "warm_iterations", "mean_field_epochs", *decays):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name}={getattr(self, name)}: it must be 0 or more")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, State, get_routing
 from redisc.em.config import EMConfig
-from redisc.engine import FullGraphEngine
+from redisc.engine import Engine
 from redisc.nn import Denoiser
 from redisc.problem import Problem, Validation
 from redisc.seeds import derive_seed
@@ -23,29 +23,25 @@ class RevealedProbabilities:
     """
 
     def __init__(self, known: Tensor, num_classes: int) -> None:
-        self._known, self._num_classes = known, num_classes
-        self._nodes: list[Tensor] = []
-        self._logits: list[Tensor] = []
+        self._known = known
+        self._total = torch.zeros(len(known), num_classes, dtype=torch.float64, device=known.device)
+        self._times = torch.zeros(len(known), dtype=torch.int64, device=known.device)
 
     def __call__(self, state: State) -> State:
         """Record what the last step revealed."""
         if state.revealed is not None:
-            self._nodes.append(state.revealed.node)
-            self._logits.append(state.revealed.logits)
+            node = state.revealed.node
+            self._total.index_add_(0, node, state.revealed.logits.double().softmax(1))
+            self._times.index_add_(0, node, torch.ones_like(node))
         return state
 
     def mean(self) -> Tensor:
         """Return mean probabilities `(N, C)`."""
-        known = self._known
-        total = torch.zeros(len(known), self._num_classes, dtype=torch.float64, device=known.device)
-        if self._nodes:
-            node = torch.cat(self._nodes)
-            total.index_add_(0, node, torch.cat(self._logits).double().softmax(1))
-            total /= torch.bincount(node, minlength=len(known)).clamp_min(1)[:, None]
-        labelled = known != MASKED
-        total[labelled] = 0
-        total[labelled, known[labelled]] = 1
-        return total
+        labelled = self._known != MASKED
+        mean = self._total / self._times.clamp_min(1)[:, None]
+        mean[labelled] = 0
+        mean[labelled, self._known[labelled]] = 1
+        return mean
 
 
 @dataclass(frozen=True)
@@ -66,9 +62,7 @@ def draw_samples(process: ReverseProcess, chains: Tensor, num_classes: int, grou
 class EStep:
     """Draws samples from the current model and gives each its priority."""
 
-    def __init__(
-        self, problem: Problem, engine: FullGraphEngine, schedule: Schedule, config: EMConfig, seed: int
-    ) -> None:
+    def __init__(self, problem: Problem, engine: Engine, schedule: Schedule, config: EMConfig, seed: int) -> None:
         self.problem, self.engine, self.schedule, self.config = problem, engine, schedule, config
         self._seed = derive_seed(seed, "e-step")
         self._fold_of = self._assign_folds(np.random.default_rng(derive_seed(seed, "folds")))

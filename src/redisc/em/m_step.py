@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from redisc.diffusion import MASKED, Schedule, mask_labels, node_weights, weighted_cross_entropy
+from redisc.em.batches import Batches
 from redisc.em.config import EMConfig
 from redisc.em.replay import PriorityQueue
-from redisc.engine import FullGraphEngine
+from redisc.engine import Engine
 from redisc.kernels.counter_random import Stream, uniform
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser
 from redisc.problem import Problem
 from redisc.seeds import derive_seed, numpy_generator
+
+
+@dataclass(frozen=True)
+class MaskedStates:
+    """Clean labels `(B, N)`, the steps `t (B,)` they are masked at, what is left of them, and the nodes' weights."""
+
+    clean: Tensor
+    t: Tensor
+    noisy: Tensor
+    weights: Tensor
 
 
 class MStep:
@@ -24,7 +37,7 @@ class MStep:
         self,
         denoiser: Denoiser,
         problem: Problem,
-        engine: FullGraphEngine,
+        engine: Engine,
         schedule: Schedule,
         config: EMConfig,
         seed: int,
@@ -39,24 +52,46 @@ class MStep:
         )
         self._count = 0
         self._kept: tuple[int, Tensor] | None = None
+        self._state: MaskedStates | None = None
+        self._served = 0
 
     def __call__(self, queue: PriorityQueue) -> float:
         """Update the denoiser once and return the loss."""
         self._count += 1
-        clean = self._draw(queue).to(self.problem.known.device)
         self._optimiser.zero_grad()
-        loss = self.loss(clean, self._draw_steps())
+        loss = self._batch_loss(queue) if self.config.batch_size else self._whole_loss(queue)
         loss.backward()
         self._optimiser.step()
         return float(loss.detach())
 
-    def loss(self, clean: Tensor, t: Tensor) -> Tensor:
-        """Mean objective over B masked states of `clean (B, N)` at steps `t (B,)`."""
+    def _whole_loss(self, queue: PriorityQueue) -> Tensor:
+        return self.loss(self.new_state(queue))
+
+    def _batch_loss(self, queue: PriorityQueue) -> Tensor:
+        """Take the next mini-batch; one draw of masked states serves several."""
+        if self._state is None or self._served >= self.config.batches_per_draw:
+            self._state, self._served = self.new_state(queue), 0
+            seen = self._state.weights.sum(0) > 0
+            self._batches = Batches(seen.nonzero().squeeze(1), self.config.batch_size, self._generator)
+        self._served += 1
+        return self.loss(self._state, next(self._batches), self._batches.per_round)
+
+    def new_state(self, queue: PriorityQueue) -> MaskedStates:
+        """Draw Y(0) from the queue and B masked states of it."""
+        clean = self._draw(queue).to(self.problem.known.device)
+        t = self._draw_steps()
         noisy = self._mask(clean, t)
-        logits = self.engine.noisy_logits(self.denoiser, noisy, t, self._dropout)
         labelled = self.problem.known != MASKED
-        weights = node_weights(self.config.objective, self.schedule, t, noisy, labelled)
-        return weighted_cross_entropy(logits, clean, weights, self.problem.class_weight)
+        return MaskedStates(clean, t, noisy, node_weights(self.config.objective, self.schedule, t, noisy, labelled))
+
+    def loss(self, state: MaskedStates, rows: Tensor | None = None, parts: int = 1) -> Tensor:
+        """Mean objective over B masked states; of `rows` alone, which are one of `parts` parts of all that count."""
+        class_weight = self.problem.class_weight
+        if rows is None:
+            logits = self.engine.noisy_logits(self.denoiser, state.noisy, state.t, self._dropout)
+            return weighted_cross_entropy(logits, state.clean, state.weights, class_weight)
+        logits = self.engine.noisy_rows(self.denoiser, state.noisy, state.t, rows, self._dropout)
+        return parts * weighted_cross_entropy(logits, state.clean[:, rows], state.weights[:, rows], class_weight)
 
     def _draw(self, queue: PriorityQueue) -> Tensor:
         """Draw Y(0), `(B, N)`: anew at every update, or once for every change of the queue where draws are kept."""

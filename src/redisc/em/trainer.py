@@ -16,7 +16,7 @@ from redisc.em.e_step import EStep, Sampled, draw_samples
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
 from redisc.em.warm_start import WarmStart, sample_mean_field, train_mean_field
-from redisc.engine import FullGraphEngine
+from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser, MeanField
 from redisc.problem import Problem
@@ -50,7 +50,7 @@ class Trainer:
         self,
         denoiser: Denoiser,
         mean_field: MeanField,
-        engine: FullGraphEngine,
+        engine: Engine,
         problem: Problem,
         schedule: Schedule,
         config: EMConfig,
@@ -83,7 +83,8 @@ class Trainer:
         """Lines 1 to 8: fill the queue with S samples of the mean-field GNN."""
         self.mean_field.reset_parameters(torch_generator(self.seed, "mean-field"))
         dropout = Dropout(numpy_generator(self.seed, "mean-field dropout"))
-        warm = train_mean_field(self.mean_field, self.engine, self.problem, self.config, dropout, clock)
+        batches = numpy_generator(self.seed, "mean-field batches")
+        warm = train_mean_field(self.mean_field, self.engine, self.problem, self.config, dropout, batches, clock)
         samples = sample_mean_field(
             warm.probabilities,
             self.problem.known,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,9 @@ from torch import Tensor
 
 from redisc.clock import Clock
 from redisc.diffusion.masking import MASKED
+from redisc.em.batches import Batches
 from redisc.em.config import EMConfig
-from redisc.engine import FullGraphEngine
+from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import MeanField
 from redisc.problem import Problem
@@ -30,23 +32,27 @@ class WarmStart:
 
 def train_mean_field(
     model: MeanField,
-    engine: FullGraphEngine,
+    engine: Engine,
     problem: Problem,
     config: EMConfig,
     dropout: Dropout,
+    generator: np.random.Generator,
     clock: Clock,
 ) -> WarmStart:
     """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score."""
-    labelled = problem.known != MASKED
+    labelled = (problem.known != MASKED).nonzero().squeeze(1)
+    batches = Batches(labelled, config.batch_size or len(labelled), generator)
+    judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
 
     def loss() -> Tensor:
-        logits = engine.mean_field(model, dropout)[labelled]
-        return F.cross_entropy(logits, problem.known[labelled], weight=problem.class_weight)
+        rows = next(batches)
+        logits = engine.mean_field_rows(model, rows, dropout)
+        return F.cross_entropy(logits, problem.known[rows], weight=problem.class_weight)
 
-    def validate() -> tuple[float, Tensor]:
+    def validate() -> float:
         with torch.no_grad():
-            probabilities = engine.mean_field(model).softmax(1)
-        return problem.validation.score(probabilities.argmax(1), probabilities), probabilities
+            probabilities = engine.mean_field_rows(model, judged).softmax(1)
+        return problem.validation.score_rows(probabilities.argmax(1), probabilities)
 
     pace = Pace(
         config.mean_field_epochs,
@@ -54,17 +60,19 @@ def train_mean_field(
         config.mean_field_learning_rate,
         config.mean_field_weight_decay,
     )
-    trained = train(model, loss, lambda: validate()[0], pace, clock, "mean-field")
-    score, probabilities = validate()
-    return WarmStart(probabilities, score, trained.epochs)
+    trained = train(model, loss, validate, pace, clock, "mean-field", batches.per_round)
+    with torch.no_grad():
+        probabilities = engine.mean_field(model).softmax(1)
+    return WarmStart(probabilities, problem.validation.score(probabilities.argmax(1), probabilities), trained.epochs)
 
 
 def sample_mean_field(
     probabilities: Tensor, known: Tensor, n: int, temperature: float, generator: np.random.Generator
-) -> Tensor:
-    """Draw `n` samples `(n, N)`, every node on its own, known labels put in (Algorithm 1, lines 5 and 6)."""
+) -> Iterator[Tensor]:
+    """Draw `n` samples `(N,)`, every node on its own, known labels put in (Algorithm 1, lines 5 and 6)."""
     sharpened = (probabilities.double().clamp_min(1e-30).log() / temperature).softmax(1)
     cumulative = sharpened.cumsum(1)
-    uniforms = torch.from_numpy(generator.random((n, len(known)))).to(cumulative.device)
-    drawn = (cumulative[None] <= (uniforms * cumulative[:, -1])[..., None]).sum(2)
-    return torch.where(known != MASKED, known, drawn.clamp_max(probabilities.shape[1] - 1))
+    for _ in range(n):
+        uniforms = torch.from_numpy(generator.random(len(known))).to(cumulative.device)
+        drawn = (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(1)
+        yield torch.where(known != MASKED, known, drawn.clamp_max(probabilities.shape[1] - 1))

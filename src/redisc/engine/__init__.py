@@ -1,11 +1,13 @@
 """Blocks and what chooses between them: how the networks of `nn` meet a graph."""
 
-from redisc.engine.choice import choose_engine
+from redisc.engine.choice import choose_engine, engine_for
 from redisc.engine.compiled_block import CompiledBlock
 from redisc.engine.compiled_engine import CompiledEngine
+from redisc.engine.engine import Engine
 from redisc.engine.features import FeatureScaling
 from redisc.engine.full_block import FullBlock
 from redisc.engine.full_graph import FullGraphEngine
+from redisc.engine.hop_engine import HopEngine
 from redisc.engine.memory import memory_kept
 from redisc.engine.threads import threads_for
 from redisc.engine.topology import Topology
@@ -13,11 +15,14 @@ from redisc.engine.topology import Topology
 __all__ = [
     "CompiledBlock",
     "CompiledEngine",
+    "Engine",
     "FeatureScaling",
     "FullBlock",
     "FullGraphEngine",
+    "HopEngine",
     "Topology",
     "choose_engine",
+    "engine_for",
     "memory_kept",
     "threads_for",
 ]

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from redisc.errors import ConfigError
+from redisc.graph.features import row_chunks
 from redisc.kernels.sparse import SparseMatrix
 from redisc.nn import Features
 
@@ -42,8 +43,7 @@ class FeatureScaling:
         if kind != "standard":
             return cls(kind)
         _refuse_sparse(x)
-        dense = np.asarray(x, dtype=np.float64)
-        mean, deviation = dense.mean(axis=0), dense.std(axis=0)
+        mean, deviation = _moments(x)
         # Rounding alone gives a constant column a tiny deviation, which would blow other graphs' values up.
         constant = deviation <= _ROUNDING * np.abs(mean)
         return cls(kind, mean, np.where(constant, 1.0, deviation))
@@ -54,10 +54,17 @@ class FeatureScaling:
             _refuse_sparse(x)
         if sp.issparse(x) or (self.kind != "standard" and _mostly_zeros(x)):
             return SparseMatrix(self._scale_rows(sp.csr_array(x, dtype=np.float64)), dtype, device)
-        dense = np.asarray(x, dtype=np.float64)
+        out = torch.empty(x.shape, dtype=dtype)
+        for start, rows in row_chunks(x):
+            out.numpy()[start : start + len(rows)] = self.scale_dense(rows)
+        return out.to(device).unsqueeze(1)
+
+    def scale_dense(self, rows: np.ndarray) -> np.ndarray:
+        """Scale some rows of dense features, in float64."""
+        dense = np.asarray(rows, dtype=np.float64)
         if self.mean is not None and self.deviation is not None:
             dense = (dense - self.mean) / self.deviation
-        return torch.tensor(np.asarray(self._scale_rows(dense)), dtype=dtype, device=device).unsqueeze(1)
+        return np.asarray(self._scale_rows(dense))
 
     def _scale_rows(self, x: Any) -> Any:
         if self.kind != "row":
@@ -65,6 +72,13 @@ class FeatureScaling:
         total = np.asarray(abs(x).sum(axis=1)).ravel()
         scale = 1 / np.where(total > 0, total, 1)
         return sp.diags_array(scale) @ x if sp.issparse(x) else x * scale[:, None]
+
+
+def _moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of the columns, in two passes over pieces of the rows."""
+    mean = sum(chunk.sum(axis=0, dtype=np.float64) for _, chunk in row_chunks(x)) / len(x)
+    square = sum(np.square(chunk - mean).sum(axis=0) for _, chunk in row_chunks(x)) / len(x)
+    return mean, np.sqrt(square)
 
 
 def _refuse_sparse(x: Any) -> None:

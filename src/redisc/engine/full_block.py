@@ -11,6 +11,7 @@ from redisc.engine.topology import Topology
 from redisc.errors import UnsupportedGraphError
 from redisc.kernels.dot_attention import dot_weights
 from redisc.kernels.edge_softmax import edge_softmax, weighted_aggregate
+from redisc.kernels.labels import mix_shares
 from redisc.nn.block import Block, Weighting
 
 
@@ -20,6 +21,7 @@ class FullBlock(Block):
     def __init__(self, topology: Topology, labels: Tensor | None = None) -> None:
         self.topology, self.labels = topology, labels
         self._counts: dict[Weighting, Tensor] = {}
+        self._hop_counts: dict[tuple[Weighting, int], Tensor] = {}
 
     def own(self, h: Tensor) -> Tensor:
         """Return `h`: every source is a target."""
@@ -44,10 +46,13 @@ class FullBlock(Block):
         mixed = mixed if bias is None else mixed + bias
         return mixed if table is None else mixed + self._propagate_labels(table, weighting)
 
+    def label_hop(self, table: Tensor, weighting: Weighting, hop: int) -> Tensor:
+        """Count labels over the hop-th power of the propagation matrix and multiply by the table."""
+        return mix_shares(self._label_hop_counts(table.shape[1], weighting, hop), table)
+
     def _propagate_labels(self, table: Tensor, weighting: Weighting) -> Tensor:
         """Multiply label counts `(N, copies, C+1)` by the table."""
-        counts = self._label_counts(table.shape[1], weighting).to(table.dtype)
-        return counts @ table[0] if len(table) == 1 else torch.einsum("nbc,bcd->nbd", counts, table)
+        return mix_shares(self._label_counts(table.shape[1], weighting), table)
 
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
         """Return attention weights `(E, copies, heads)`."""
@@ -88,3 +93,11 @@ class FullBlock(Block):
             one_hot = F.one_hot(self._label_places(num_states), num_states).to(self.topology.dtype)
             self._counts[weighting] = self.propagate(one_hot, weighting)
         return self._counts[weighting]
+
+    def _label_hop_counts(self, num_states: int, weighting: Weighting, hop: int) -> Tensor:
+        if hop == 1:
+            return self._label_counts(num_states, weighting)
+        if (weighting, hop) not in self._hop_counts:
+            nearer = self._label_hop_counts(num_states, weighting, hop - 1)
+            self._hop_counts[weighting, hop] = self.propagate(nearer, weighting)
+        return self._hop_counts[weighting, hop]

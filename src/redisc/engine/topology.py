@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,8 +38,7 @@ class Topology:
     """The symmetric adjacency A of a graph and what layers derive from it, in one dtype on one device."""
 
     def __init__(self, graph: Graph, dtype: torch.dtype = torch.float32, device: str | torch.device = "cpu") -> None:
-        self.adjacency: sp.csr_array = graph.adjacency()
-        self.weighted = graph.edge_weight is not None
+        self._graph, self.weighted = graph, graph.edge_weight is not None
         self.num_nodes, self.dtype, self.device = graph.num_nodes, dtype, device
         self.indptr, self.indices = graph.indptr, graph.indices
         real = torch.empty(0, dtype=dtype).numpy().dtype
@@ -48,6 +48,18 @@ class Topology:
         self._edges: dict[bool, Edges] = {}
         self._patterns: dict[bool, Pattern] = {}
 
+    @cached_property
+    def adjacency(self) -> sp.csr_array:
+        """A as a matrix, made when a layer first needs one: it takes as much memory again as the graph."""
+        matrix: sp.csr_array = self._graph.adjacency()
+        return matrix
+
+    def weighted_degree(self) -> np.ndarray:
+        """Sum of the weights of each node's edges `(N,)`, float64."""
+        if not self.weighted:
+            return np.diff(self.indptr).astype(np.float64)
+        return np.asarray(self.adjacency.astype(np.float64).sum(axis=1)).ravel()
+
     @property
     def num_directed_edges(self) -> int:
         """Messages of one pass over the graph, without self-loops."""
@@ -56,13 +68,13 @@ class Topology:
     def scales(self, weighting: Weighting) -> Scales:
         """Return a weighting as factors of nodes."""
         if weighting not in self._scales:
-            self._scales[weighting] = _scales(self.adjacency, weighting, self.edge_weight.dtype)
+            self._scales[weighting] = _scales(self.weighted_degree(), weighting, self.edge_weight.dtype)
         return self._scales[weighting]
 
     def propagator(self, weighting: Weighting) -> SparseMatrix:
         """Return the propagation matrix of a weighting."""
         if weighting not in self._propagators:
-            scales = _scales(self.adjacency, weighting, np.dtype(np.float64))
+            scales = _scales(self.weighted_degree(), weighting, np.dtype(np.float64))
             matrix = sp.diags_array(scales.left) @ self.adjacency.astype(np.float64) @ sp.diags_array(scales.right)
             if weighting.self_loop:
                 matrix = matrix + sp.diags_array(scales.loop)
@@ -101,12 +113,12 @@ class Topology:
         return np.log(matrix.data) if self.weighted else None
 
 
-def _scales(adjacency: sp.csr_array, weighting: Weighting, dtype: np.dtype) -> Scales:
+def _scales(degree: np.ndarray, weighting: Weighting, dtype: np.dtype) -> Scales:
     """Derive a weighting's factors; a node without edges and without a self-loop gets zeros from "sym" and "mean"."""
     if weighting.kind == "sum":
-        ones = np.ones(adjacency.shape[0], dtype)
+        ones = np.ones(len(degree), dtype)
         return Scales(ones, ones, weighting.self_loop * ones)
-    degree = np.asarray(adjacency.astype(np.float64).sum(axis=1)).ravel() + weighting.self_loop
+    degree = degree + weighting.self_loop
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     left = np.sqrt(inverse) if weighting.kind == "sym" else inverse
     right = left if weighting.kind == "sym" else np.ones_like(left)

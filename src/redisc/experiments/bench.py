@@ -157,12 +157,10 @@ def _ratio(times: dict[str, dict[str, float]]) -> dict[str, float]:
 
 def parts(bench: Bench, update: MStep, queue: PriorityQueue) -> dict[str, float]:
     """Where an update's time goes: minimum seconds of its forward pass, backward pass and the rest."""
-    t = torch.arange(1, bench.masks + 1) * bench.steps // (bench.masks + 1)
     best = {"forward": np.inf, "backward": np.inf, "whole": np.inf}
     for _ in range(5):
-        clean = queue.draw(bench.masks, np.random.default_rng(0))
         start = time.perf_counter()
-        loss = update.loss(clean, t)
+        loss = update.loss(update.new_state(queue))
         middle = time.perf_counter()
         loss.backward()
         best["backward"] = min(best["backward"], time.perf_counter() - middle)

@@ -42,6 +42,12 @@ def mix_labels(base: Tensor, counts: Tensor, table: Tensor) -> Tensor:
     return _MixLabels.apply(base, counts, table)
 
 
+def mix_shares(shares: Tensor, table: Tensor) -> Tensor:
+    """Return `shares @ table` as dense products, for counts that are mostly not zero; shapes as in `mix_labels`."""
+    shares = shares.to(table.dtype)
+    return shares @ table[0] if len(table) == 1 else torch.einsum("nbc,bcd->nbd", shares, table)
+
+
 def fuse_labels(base: Tensor, places: Tensor, table: Tensor) -> Tensor:
     """Return `base + table[label]`, `(rows, copies, d)`, for labels as table rows `places (rows, copies)`."""
     return _FuseLabels.apply(base, places, table)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from redisc.errors import ConfigError
-from redisc.nn.convs import Conv, GATConv, GATSepConv, GCNConv, SAGEConv
+from redisc.nn.convs import Conv, GATConv, GATSepConv, GCNConv, HopConv, SAGEConv
 from redisc.settings import check_kinds
 
 
@@ -15,16 +15,16 @@ from redisc.settings import check_kinds
 class Architecture:
     """One stack of graph convolutions; the mean-field GNN and the denoiser are both built from it."""
 
-    backbone: str = "gcn"  # gcn, gat, sage or gat_sep
+    backbone: str = "gcn"  # gcn, gat, sage, gat_sep or hops
     hidden: int = 64  # width of the hidden layers; attention splits it over the heads
-    layers: int = 2  # K, the number of convolutions
+    layers: int = 2  # K, the number of convolutions; of hops where they are computed ahead
     heads: int = 8  # attention heads
     dropout: float = 0.5  # on hidden rows
     input_dropout: float = 0.0  # on raw features
     residual: bool = False  # add a linear map of the layer's input to its output
     initial_residual: float = 0.0  # GCNII: share of the first embedding in every layer's output
     normalisation: Literal["none", "layer", "rms", "l2"] = "none"  # row-wise, after each hidden layer
-    head_layers: int = 0  # row-wise layers after the convolutions; 0: the last convolution emits the logits
+    head_layers: int = 0  # row-wise layers after the convolutions; 0: the last convolution emits the logits (hops: 1)
     self_loop: float = 1.0  # weight of a self-loop in GCN
 
     def __post_init__(self) -> None:
@@ -40,6 +40,21 @@ class Architecture:
         if self.head_layers < 0 or self.self_loop < 0:
             raise ConfigError("head_layers and self_loop must be 0 or more")
 
+    @property
+    def hops(self) -> int:
+        """How many hops of the features are computed ahead."""
+        return self.layers if self.backbone == "hops" else 0
+
+    @property
+    def convolutions(self) -> int:
+        """How many convolutions stand in the stack: all hops are one."""
+        return 1 if self.hops else self.layers
+
+    @property
+    def row_layers(self) -> int:
+        """How many row-wise layers stand behind the convolutions: hops without one would be a linear model."""
+        return max(1, self.head_layers) if self.hops else self.head_layers
+
     def conv(self, in_width: int, out_width: int, emits_logits: bool) -> Conv:
         """Build one convolution; `emits_logits` is true for a last layer without a head behind it."""
         return _CONVS[self.backbone](self, in_width, out_width, emits_logits)
@@ -49,8 +64,9 @@ _CONVS: dict[str, Callable[[Architecture, int, int, bool], Conv]] = {
     "gcn": lambda a, i, o, logits: GCNConv(i, o, a.self_loop),
     "gat": lambda a, i, o, logits: GATConv(i, o, a.heads, concatenate=not logits),
     "sage": lambda a, i, o, logits: SAGEConv(i, o),
+    "hops": lambda a, i, o, logits: HopConv(i, o, a.layers),
     "gat_sep": lambda a, i, o, logits: GATSepConv(i, o, a.heads, width=a.hidden),
 }
 
-BACKBONES = tuple(_CONVS)
-"""Names of the layers that `Architecture.backbone` takes."""
+BACKBONES = tuple(name for name in _CONVS if name != "hops")
+"""Layers that pass messages; `Architecture.backbone` takes "hops" beside them."""

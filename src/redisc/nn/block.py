@@ -39,19 +39,18 @@ class Block(ABC):
     def own(self, h: Tensor) -> Tensor:
         """Return the targets' own rows of `h (sources, copies, d)`."""
 
-    @abstractmethod
     def lookup(self, table: Tensor) -> Tensor:
         """Return the table's row for each source's current label: `(sources, copies, d)`."""
+        raise self._lacks("labels of its rows")
 
-    @abstractmethod
     def lookup_own(self, table: Tensor) -> Tensor:
         """Return the table's row for each target's current label: `(targets, copies, d)`."""
+        raise self._lacks("labels of its rows")
 
     def fuse(self, z: Tensor, table: Tensor | None) -> Tensor:
         """Return `z + lookup(table)`: the paper's H~ = X~ + γ ∘ Y~, row by row."""
         return z if table is None else z + self.lookup(table)
 
-    @abstractmethod
     def propagate(
         self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None
     ) -> Tensor:
@@ -60,6 +59,7 @@ class Block(ABC):
         Features and labels travel apart: labels are counted, so no product of width copies * d runs over the edges for
         them, and counts need no gradient.
         """
+        raise self._lacks("edges")
 
     def propagate_activated(
         self, z: Tensor, weighting: Weighting, table: Tensor | None, bias: Tensor, activation: Activation
@@ -67,18 +67,25 @@ class Block(ABC):
         """Return `activation(propagate(...))`."""
         return activation(self.propagate(z, weighting, table, bias))
 
-    @abstractmethod
+    def label_hop(self, table: Tensor, weighting: Weighting, hop: int) -> Tensor:
+        """Return the hop-th power of the propagation, applied to `lookup(table)`: `(targets, copies, d)`, by counts."""
+        raise self._lacks("label counts of further hops")
+
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
         """Softmax over each target's edges of LeakyReLU(source + target score), scores `(rows, copies, heads)`."""
+        raise self._lacks("edges")
 
-    @abstractmethod
     def aggregate(self, weights: Tensor, values: Tensor, self_loops: bool) -> Tensor:
         """Sum `values (sources, copies, heads, d)` over each target's edges with the weights of `attention`."""
+        raise self._lacks("edges")
 
     def dot_attention(self, query: Tensor, key: Tensor, self_loops: bool) -> Tensor:
         """Softmax over each target's edges of <target's query, source's key>, rows `(rows, copies, heads, d)`."""
-        raise NotImplementedError(f"{type(self).__name__} does not hold the whole graph")
+        raise self._lacks("the whole graph")
 
     def edge_index(self) -> Tensor:
         """Return the edges `(2, E)`, source above target, for modules that are not written against Blocks."""
-        raise NotImplementedError(f"{type(self).__name__} does not hold the whole graph")
+        raise self._lacks("the whole graph")
+
+    def _lacks(self, what: str) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__} does not hold {what}")

@@ -50,7 +50,7 @@ class Denoiser(nn.Module):
         self.steps, self.num_classes = steps, num_classes
         self.stack = ConvStack(architecture, num_features, num_classes)
         self.time = TimeEncoder()
-        self.gates = nn.ModuleList(TimeGate(num_classes, layer.conv.width, gate) for layer in self.stack.layers)
+        self.gates = nn.ModuleList(TimeGate(num_classes, layer.conv.table_width, gate) for layer in self.stack.layers)
         vanilla = gate == "none"
         self.shifts = (
             nn.ModuleList(Affine(TIME_WIDTH, layer.out_width) for layer in self.stack.layers) if vanilla else None

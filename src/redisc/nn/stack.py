@@ -78,15 +78,16 @@ class ConvStack(nn.Module):
     def __init__(self, architecture: Architecture, num_features: int, num_classes: int) -> None:
         super().__init__()
         self.architecture = a = architecture
-        self.embedding = Affine(num_features, a.hidden) if a.initial_residual > 0 else None
-        headless = a.head_layers == 0
-        widths = [a.hidden if self.embedding else num_features] + [a.hidden] * a.layers
+        raw = num_features * (a.hops + 1)
+        self.embedding = Affine(raw, a.hidden) if a.initial_residual > 0 else None
+        headless = a.row_layers == 0
+        widths = [a.hidden if self.embedding else raw] + [a.hidden] * a.convolutions
         widths[-1] = num_classes if headless else a.hidden
         self.layers: Sequence[StackLayer] = nn.ModuleList(  # type: ignore[assignment]
-            StackLayer(a, i, o, emits_logits=headless and k == a.layers - 1)
+            StackLayer(a, i, o, emits_logits=headless and k == a.convolutions - 1)
             for k, (i, o) in enumerate(itertools.pairwise(widths))
         )
-        head = [a.hidden] * a.head_layers + [num_classes]
+        head = [a.hidden] * a.row_layers + [num_classes]
         self.head = nn.ModuleList(Affine(i, o) for i, o in itertools.pairwise(head))
 
     def project(self, x: Features, dropout: Dropout | None = None) -> Projected:

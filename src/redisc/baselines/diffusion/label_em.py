@@ -169,7 +169,8 @@ class LabelEM(NeuralBaseline):
         model.reset_parameters(torch_generator(lesson.seed, "mean-field"))
         model.to(topology.device, topology.dtype)
         dropout = Dropout(lesson.generator("mean-field dropout"))
-        warm = train_mean_field(model, lesson.engine, problem, config, dropout, lesson.clock)
+        batches = lesson.generator("mean-field batches")
+        warm = train_mean_field(model, lesson.engine, problem, config, dropout, batches, lesson.clock)
         queue = PriorityQueue(self.queue_size, 1.0, problem.num_classes)
         chosen = (self.queue_size, self.mean_field_temperature, lesson.generator("warm start"))
         for labels in sample_mean_field(warm.probabilities, problem.known, *chosen):

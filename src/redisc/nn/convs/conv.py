@@ -17,14 +17,14 @@ class Conv(nn.Module):
     """A row-wise projection `z = h W`, and a mix of `z` and the label table over a Block.
 
     With the table of the time gate, `z + table[label]` is the paper's H~ = X~ + γ ∘ Y~ (Section 3.2.2); without one
-    (None) the layer is an ordinary graph convolution. `width` is the width of `z` and of the table.
+    (None) the layer is an ordinary graph convolution. `width` is the width of `z`, `table_width` that of the table.
     """
 
     activation: Callable[[Tensor], Tensor] = staticmethod(F.relu)
 
     def __init__(self, in_width: int, out_width: int, width: int) -> None:
         super().__init__()
-        self.out_width, self.width = out_width, width
+        self.out_width, self.width, self.table_width = out_width, width, width
         self.projection = Affine(in_width, width, bias=False)
 
     def project(self, h: Features) -> Tensor:

@@ -1,0 +1,44 @@
+"""What every engine answers: how training and sampling ask about a graph."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from torch import Tensor
+
+from redisc.diffusion.sampler import Denoise
+from redisc.engine.topology import Topology
+from redisc.kernels.dropout import Dropout
+from redisc.nn import Denoiser, MeanField
+
+
+class Engine(ABC):
+    """Answers for one graph. Methods ending in `rows` answer for some nodes `rows (R,)`, for mini-batches.
+
+    Dropout is given while training; without it the answer is exact, or as exact as the engine's sampling of
+    neighbours.
+    """
+
+    topology: Topology
+
+    @abstractmethod
+    def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
+        """Return logits `(N, C)` of the mean-field GNN."""
+
+    @abstractmethod
+    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None) -> Tensor:
+        """Return logits `(R, C)` of the mean-field GNN."""
+
+    @abstractmethod
+    def noisy_logits(self, denoiser: Denoiser, labels: Tensor, t: Tensor, dropout: Dropout | None = None) -> Tensor:
+        """Return logits `(N, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
+
+    @abstractmethod
+    def noisy_rows(
+        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None
+    ) -> Tensor:
+        """Return logits `(R, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
+
+    @abstractmethod
+    def denoise(self, denoiser: Denoiser) -> Denoise:
+        """Return the denoiser as the sampler asks for it; what no label changes is computed now."""

@@ -1,0 +1,40 @@
+"""Features with their hops beside them: `[X, P X, ..., P^k X]`, computed once, row piece by row piece."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from redisc.engine.topology import Topology
+from redisc.kernels.sparse import SparseMatrix
+from redisc.kernels.spread import spread_rows
+from redisc.nn import Features
+from redisc.nn.convs import HopConv
+
+Allocate = Callable[[tuple[int, int], DTypeLike], np.ndarray]
+"""Makes an array to be filled: in memory, or a memory map."""
+
+_PIECE_ELEMENTS = 1 << 24
+
+
+def hop_features(topology: Topology, features: Features, hops: int, allocate: Allocate = np.empty) -> np.ndarray:
+    """Return `(N, (hops + 1) F)`; sparse features become dense, as their second hop would be anyway."""
+    dense = features.to_dense() if isinstance(features, SparseMatrix) else features.squeeze(1)
+    x = dense.numpy()
+    nodes, width = x.shape
+    out = allocate((nodes, (hops + 1) * width), x.dtype)
+    out[:, :width] = x
+    for hop in range(hops):
+        spread(topology, out[:, hop * width : (hop + 1) * width], out[:, (hop + 1) * width : (hop + 2) * width])
+    return out
+
+
+def spread(topology: Topology, z: np.ndarray, out: np.ndarray) -> None:
+    """Write `P z (N, d)` into `out (N, d)`; either may be columns of a wider array."""
+    scales, width = topology.scales(HopConv.weighting), max(1, z.shape[1])
+    graph = (topology.indptr, topology.indices, topology.edge_weight)
+    step = max(1, _PIECE_ELEMENTS // width)
+    for start in range(0, len(out), step):
+        spread_rows(start, *graph, scales.left, scales.right, scales.loop, z, out[start : start + step])
