@@ -15,7 +15,7 @@ from redisc.classifier import NodeClassifier, saved_settings
 from redisc.clock import Clock
 from redisc.diffusion import Schedule, get_schedule
 from redisc.em import EMConfig, Sampled, Trainer
-from redisc.engine import Engine, memory_kept, threads_for
+from redisc.engine import Engine, Scale, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
@@ -59,6 +59,7 @@ class ReDiSC(NodeClassifier):
         iterations: M-step updates at the most.
         masks: B, masked label states an update.
         batch_size: Nodes an update, for the mean-field GNN and the denoiser; 0 takes the whole graph.
+        fanout: Neighbours that a mini-batch samples for each node and layer; 0 takes all. Hops have no need of it.
         batches_per_draw: Updates that one draw of masked states serves, in mini-batches.
         antithetic: Draw steps in pairs t, T+1-t.
         objective: "paper", "unweighted" or "authors"; see `redisc.diffusion.node_weights`.
@@ -130,6 +131,7 @@ class ReDiSC(NodeClassifier):
         iterations: int = 3000,
         masks: int = 8,
         batch_size: int = 0,
+        fanout: int = 0,
         batches_per_draw: int = 8,
         antithetic: bool = True,
         objective: str = "unweighted",
@@ -182,6 +184,7 @@ class ReDiSC(NodeClassifier):
         self.iterations = iterations
         self.masks = masks
         self.batch_size = batch_size
+        self.fanout = fanout
         self.batches_per_draw = batches_per_draw
         self.antithetic = antithetic
         self.objective = objective
@@ -364,6 +367,9 @@ class ReDiSC(NodeClassifier):
         """Check what the parts do not check themselves."""
         clamp, class_weight = self._setting("clamp"), self._setting("class_weight")
         check_kind("steps", self._setting("steps"), int)
+        check_kind("fanout", self._setting("fanout"), int)
+        if self._setting("fanout") < 0:
+            raise ConfigError(f"fanout={self._setting('fanout')}: it must be 0 or more")
         if clamp not in ("train", "train+val"):
             raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
         if isinstance(class_weight, str) and class_weight != "balanced":
@@ -381,7 +387,8 @@ class ReDiSC(NodeClassifier):
         architecture = self._pick(Architecture) if isinstance(backbone, str) else backbone
         gate: Any = self._setting("gate") if self._setting("time_aware") else "none"
         schedule = get_schedule(self._setting("schedule"), self._setting("steps"))
-        return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device)
+        scale = Scale(bool(self._setting("batch_size")), self._setting("fanout"))
+        return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
 
     def _pick(self, kind: type[Settings]) -> Settings:
         """Build one of the parts' settings from the hyper-parameters of the same names."""

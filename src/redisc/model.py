@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em import Sampled, draw_samples
-from redisc.engine import Engine, engine_for
+from redisc.engine import Engine, Scale, engine_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_weights
@@ -29,6 +29,7 @@ class Blueprint:
     schedule: Schedule
     dtype: torch.dtype
     device: str
+    scale: Scale = field(default_factory=Scale)
 
     def build(self, num_features: int, num_classes: int) -> tuple[Denoiser, MeanField]:
         """Return a denoiser and a mean-field GNN without weights worth having."""
@@ -68,7 +69,9 @@ class JointModel:
                 "a backbone of your own is called as module(x, edge_index), without edge weights: "
                 "use a built-in backbone, or a graph without weights"
             )
-        return engine_for(topology, features, self.blueprint.architecture, len(self.origin.classes))
+        return engine_for(
+            topology, features, self.blueprint.architecture, len(self.origin.classes), self.blueprint.scale
+        )
 
     def draw(
         self,

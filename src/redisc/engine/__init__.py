@@ -1,6 +1,6 @@
 """Blocks and what chooses between them: how the networks of `nn` meet a graph."""
 
-from redisc.engine.choice import choose_engine, engine_for
+from redisc.engine.choice import Scale, choose_engine, engine_for
 from redisc.engine.compiled_block import CompiledBlock
 from redisc.engine.compiled_engine import CompiledEngine
 from redisc.engine.engine import Engine
@@ -20,6 +20,7 @@ __all__ = [
     "FullBlock",
     "FullGraphEngine",
     "HopEngine",
+    "Scale",
     "Topology",
     "choose_engine",
     "engine_for",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 
@@ -10,6 +12,7 @@ from redisc.engine.engine import Engine
 from redisc.engine.full_graph import FullGraphEngine
 from redisc.engine.hop_engine import HopEngine
 from redisc.engine.hop_features import Allocate, hop_features
+from redisc.engine.mini_batch import MiniBatchEngine
 from redisc.engine.topology import Topology
 from redisc.errors import ConfigError
 from redisc.nn import Architecture, Features
@@ -17,16 +20,38 @@ from redisc.nn import Architecture, Features
 
 def choose_engine(topology: Topology, features: Features, architecture: object) -> FullGraphEngine:
     """Return the compiled engine on a CPU; torch's own operations on other devices and for a user's own module."""
-    compiled = torch.device(topology.device).type == "cpu" and isinstance(architecture, Architecture)
-    return CompiledEngine(topology, features) if compiled else FullGraphEngine(topology, features)
+    if _runs_compiled(topology, architecture):
+        return CompiledEngine(topology, features)
+    return FullGraphEngine(topology, features)
+
+
+def _runs_compiled(topology: Topology, architecture: object) -> bool:
+    return torch.device(topology.device).type == "cpu" and isinstance(architecture, Architecture)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a large graph is handled: in mini-batches, with `fanout` neighbours a node and layer (0: all of them).
+
+    Hops of features go where `allocate` puts them.
+    """
+
+    mini_batches: bool = False
+    fanout: int = 0
+    allocate: Allocate = np.empty
 
 
 def engine_for(
-    topology: Topology, features: Features, architecture: object, num_classes: int, allocate: Allocate = np.empty
+    topology: Topology, features: Features, architecture: object, num_classes: int, scale: Scale | None = None
 ) -> Engine:
-    """Return the engine that trains and samples an architecture; hops of features go where `allocate` puts them."""
+    """Return the engine that trains and samples an architecture."""
+    scale = scale or Scale()
     if isinstance(architecture, Architecture) and architecture.hops:
         if torch.device(topology.device).type != "cpu":
             raise ConfigError("the hop backbone runs on the CPU: pass device='cpu', or choose another backbone")
-        return HopEngine(topology, hop_features(topology, features, architecture.hops, allocate), num_classes)
+        return HopEngine(topology, hop_features(topology, features, architecture.hops, scale.allocate), num_classes)
+    if scale.mini_batches:
+        if not _runs_compiled(topology, architecture):
+            raise ConfigError("mini-batches run on the CPU with a built-in backbone: leave batch_size at 0")
+        return MiniBatchEngine(topology, features, fanout=scale.fanout)
     return choose_engine(topology, features, architecture)

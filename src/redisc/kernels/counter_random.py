@@ -25,6 +25,7 @@ class Stream(IntEnum):
     ROUTE = 1
     LABEL = 2
     MASK = 3
+    NEIGHBOUR = 4
 
 
 def uniform(seed: int, stream: Stream, chain: Tensor, step: int, node: Tensor) -> Tensor:

@@ -33,6 +33,24 @@ def count_labels(
     return counts
 
 
+def count_labels_at(
+    rows: np.ndarray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    edge_weight: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    loop: np.ndarray,
+    labels: np.ndarray,
+    num_states: int,
+) -> np.ndarray:
+    """Return the counts of `count_labels` for nodes `rows (R,)` alone; `labels (copies, N)`, -1 where masked."""
+    counts = np.zeros((len(rows), len(labels), num_states), right.dtype)
+    work = len(rows) * len(labels) * 64
+    launch(_count_labels_at, work, rows, indptr, indices, edge_weight, left, right, loop, labels, counts)
+    return counts
+
+
 def mix_labels(base: Tensor, counts: Tensor, table: Tensor) -> Tensor:
     """Return `base + counts @ table`, `(rows, copies, d)`; counts are data and get no gradient.
 
@@ -105,6 +123,23 @@ def _count_labels(indptr, indices, edge_weight, left, right, loop, places, count
         if loop[i] != 0:
             for b in range(places.shape[1]):
                 counts[i, b, places[i, b]] += loop[i]
+
+
+@threaded
+def _count_labels_at(rows, indptr, indices, edge_weight, left, right, loop, labels, counts):  # type: ignore[no-untyped-def]
+    masked = counts.shape[2] - 1
+    for r in prange(len(rows)):
+        i = rows[r]
+        for b in range(len(labels)):
+            for e in range(indptr[i], indptr[i + 1]):
+                j = indices[e]
+                w = left[i] * right[j]
+                w = w * edge_weight[e] if len(edge_weight) else w
+                label = labels[b, j]
+                counts[r, b, label if label >= 0 else masked] += w
+            if loop[i] != 0:
+                label = labels[b, i]
+                counts[r, b, label if label >= 0 else masked] += loop[i]
 
 
 @threaded

@@ -43,6 +43,12 @@ class SparseMatrix:
         other._assemble()
         return other
 
+    def rows(self, which: np.ndarray) -> SparseMatrix:
+        """Return some rows as a matrix of their own."""
+        pointers, columns = (part.cpu().numpy() for part in self._structure)
+        whole = sp.csr_array((self.values.detach().cpu().numpy(), columns, pointers), shape=self.shape)
+        return SparseMatrix(whole[which], self.values.dtype, self.values.device)
+
     def to_dense(self) -> Tensor:
         """Return the matrix as a dense tensor."""
         return self._forward.to_dense()

@@ -111,15 +111,31 @@ class ConvStack(nn.Module):
         `tables[k] (copies, C+1, width)` and `shifts[k] (copies, out_width)` belong to layer k.
         """
         absent = [None] * len(self.layers)
-        for k, (layer, block) in enumerate(zip(self.layers, blocks, strict=True)):
-            activation = None if layer.emits_logits else self._activation(dropout)
-            h = layer(block, projected, (tables or absent)[k], (shifts or absent)[k], activation)
-            if layer.emits_logits:
-                return h
-            if k + 1 < len(self.layers):
-                initial = None if projected.initial is None else block.own(projected.initial)
-                projected = self.layers[k + 1].project(h, initial)
-        return self._emit(h, dropout)
+        out: Projected | Tensor = projected
+        for k, block in enumerate(blocks):
+            assert isinstance(out, Projected)
+            out = self.step(k, block, out, (tables or absent)[k], (shifts or absent)[k], dropout)
+        assert isinstance(out, Tensor)
+        return out
+
+    def step(
+        self,
+        k: int,
+        block: Block,
+        projected: Projected,
+        table: Tensor | None = None,
+        shift: Tensor | None = None,
+        dropout: Dropout | None = None,
+    ) -> Projected | Tensor:
+        """Run layer k over its Block: returns the next layer's input, or logits after the last."""
+        layer = self.layers[k]
+        h = layer(block, projected, table, shift, None if layer.emits_logits else self._activation(dropout))
+        if layer.emits_logits:
+            return h
+        if k + 1 == len(self.layers):
+            return self._emit(h, dropout)
+        initial = None if projected.initial is None else block.own(projected.initial)
+        return self.layers[k + 1].project(h, initial)
 
     def _activation(self, dropout: Dropout | None) -> Activation:
         return Activation(self.layers[0].conv.activation, self.architecture.dropout, dropout)
