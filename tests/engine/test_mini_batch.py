@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import FAST, random_graph
-from nn.networks import GATES, denoiser, engine, mean_field, noisy_labels, steps_of
+from nn.networks import GATES, STEPS, denoiser, engine, mean_field, noisy_labels, steps_of
 from redisc import ReDiSC, datasets
+from redisc.diffusion import MASKED, ReverseProcess, Schedule, get_routing
 from redisc.engine import mini_batch
 from redisc.engine.mini_batch import MiniBatchEngine
 from redisc.kernels.dropout import Dropout
@@ -61,6 +62,19 @@ def test_inference_layer_by_layer_is_exact_whatever_the_pieces(graph, network, s
         patch.setattr(mini_batch, "_PIECE_ROWS", piece)
         found = batched(graph).mean_field(model)
     torch.testing.assert_close(found, whole.mean_field(model).detach(), rtol=0, atol=1e-10)
+
+
+@given(GRAPHS, NETWORKS, st.sampled_from(GATES), SEEDS)
+def test_samples_are_the_references(graph, network, gate, seed):
+    """Linear layers meet their features in another order, so logits agree to rounding and samples with them."""
+    model, known = denoiser(**network, gate=gate, seed=seed), torch.full((12,), MASKED)
+    known[:3] = torch.arange(3)
+    samples = []
+    for way in (engine(graph), batched(graph)):
+        schedule = Schedule.cosine(STEPS)
+        process = ReverseProcess(way.denoise(model), schedule, get_routing("labelled-first"), known, seed)
+        samples.append(process.run(3))
+    assert torch.equal(*samples)
 
 
 @settings(max_examples=10)

@@ -55,7 +55,8 @@ class CompiledDenoise:
             self.aggregated = first.preaggregate(CompiledBlock(topology), projected.z)
         self.two_layers: TwoLayers | None = None
         if self.aggregated is not None and TwoLayers.fit(denoiser.stack, self.times):
-            self.two_layers = TwoLayers(denoiser.stack, topology, self.aggregated, self.times)
+            base = TwoLayers.base_of(denoiser.stack, self.aggregated)
+            self.two_layers = TwoLayers(denoiser.stack, topology, base, self.times)
         self._marker = np.empty(0, np.int32)
         self._depth = denoiser.depth
 

@@ -9,13 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redisc.diffusion.sampler import Denoise
 from redisc.engine.compiled_engine import CompiledEngine
 from redisc.engine.range_block import RangeBlock
 from redisc.engine.sampled_block import SampledBlock, sample_hops
 from redisc.engine.topology import Topology
+from redisc.engine.two_layers import TwoLayers
 from redisc.kernels.dropout import Dropout
 from redisc.kernels.sparse import SparseMatrix
 from redisc.nn import ConvStack, Denoiser, Features, MeanField, Projected
+from redisc.nn.convs import LinearConv
 
 _PIECE_ROWS = 1 << 16
 
@@ -49,6 +52,37 @@ class MiniBatchEngine(CompiledEngine):
         blocks, features = self._batch(rows, denoiser.depth, labels, dropout)
         return denoiser(blocks, denoiser.project(features, dropout), denoiser.condition(t), dropout)
 
+    @torch.no_grad()
+    def denoise(self, denoiser: Denoiser) -> Denoise:
+        """Return the denoiser as the sampler asks for it, in `N (F + d)` numbers where it has two linear layers."""
+        times = denoiser.condition(torch.arange(1, denoiser.steps + 1))
+        if isinstance(self.features, SparseMatrix) or not TwoLayers.fit(denoiser.stack, times):
+            return super().denoise(denoiser)
+        two_layers = TwoLayers(denoiser.stack, self.topology, self._base(denoiser.stack), times)
+
+        def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
+            logits, messages = two_layers(labels, t, chain, node)
+            self.work.messages += messages
+            return logits
+
+        return denoise
+
+    def _base(self, stack: ConvStack) -> Tensor:
+        """Propagate the features before they are multiplied: they are narrower than what comes after."""
+        conv = stack.layers[0].conv
+        assert isinstance(conv, LinearConv) and isinstance(self.features, Tensor)
+        pieces = _pieces(self.topology.num_nodes)
+        spread = torch.cat(
+            [RangeBlock(self.topology, a, b).propagate(self.features, conv.weighting) for a, b in pieces]
+        )
+        base = torch.empty(self.topology.num_nodes, conv.out_width, dtype=self.topology.dtype)
+        for a, b in pieces:
+            root, neighbour = conv.roots(conv.projection.weight)
+            base[a:b] = spread[a:b, 0] @ neighbour + conv.bias
+            if root is not None:
+                base[a:b] += self.features[a:b, 0] @ root
+        return base
+
     def _batch(
         self, rows: Tensor, depth: int, labels: Tensor | None, dropout: Dropout | None
     ) -> tuple[Sequence[SampledBlock], Features]:
@@ -56,6 +90,10 @@ class MiniBatchEngine(CompiledEngine):
         hops = sample_hops(self.topology, rows.numpy(), depth, self.fanout, seed)
         blocks = [SampledBlock(self.topology, hop, labels) for hop in hops]
         return blocks, feature_rows(self.features, hops[0].sources)
+
+
+def _pieces(num_nodes: int) -> list[tuple[int, int]]:
+    return [(a, min(a + _PIECE_ROWS, num_nodes)) for a in range(0, num_nodes, _PIECE_ROWS)]
 
 
 def feature_rows(features: Features, nodes: np.ndarray) -> Features:
@@ -66,7 +104,7 @@ def feature_rows(features: Features, nodes: np.ndarray) -> Features:
 @torch.no_grad()
 def layer_by_layer(stack: ConvStack, topology: Topology, features: Features) -> Tensor:
     """Return a stack's logits `(N, C)` without labels, computing every layer for pieces of rows."""
-    pieces = [(a, min(a + _PIECE_ROWS, topology.num_nodes)) for a in range(0, topology.num_nodes, _PIECE_ROWS)]
+    pieces = _pieces(topology.num_nodes)
     projected = _gather(stack.project(feature_rows(features, np.arange(a, b))) for a, b in pieces)
     for k in range(len(stack.layers)):
         parts = [stack.step(k, RangeBlock(topology, a, b), projected) for a, b in pieces]

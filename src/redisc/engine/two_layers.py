@@ -14,24 +14,34 @@ from redisc.nn.convs import LinearConv
 
 
 class TwoLayers:
-    """A denoiser of two linear layers with frozen weights, all steps' tables at hand."""
+    """A denoiser of two linear layers with frozen weights, all steps' tables at hand.
 
-    def __init__(self, stack: ConvStack, topology: Topology, aggregated: Tensor, times: Conditioning) -> None:
+    `base (N, d)` is what the first layer gets of the features: propagated, root part and bias included.
+    """
+
+    def __init__(self, stack: ConvStack, topology: Topology, base: Tensor, times: Conditioning) -> None:
         first, second = (layer.conv for layer in stack.layers)
         assert isinstance(first, LinearConv) and isinstance(second, LinearConv)
         graph = (topology.indptr, topology.indices, topology.edge_weight)
         scales = topology.scales(first.weighting)
         self._walks = Walks(*graph, scales.left, scales.right, scales.loop)
-        base = sum(part for part in first.roots(aggregated) if part is not None) + first.bias
         columns = view(second.projection.weight.T)
         tables = [_tables(conv, table) for conv, table in zip((first, second), times.tables, strict=True)]
         (table, root), (second_table, second_root) = tables
-        shared = (view(base.squeeze(1)), columns, view(second.bias))
+        shared = (view(base), columns, view(second.bias))
         self._steps = [
             Layers(shared[0], table[k], root[k], *shared[1:], second_table[k], second_root[k])
             for k in range(len(table))
         ]
         self._marker = np.empty((0, topology.num_nodes), np.int32)
+
+    @staticmethod
+    def base_of(stack: ConvStack, aggregated: Tensor) -> Tensor:
+        """Add up the parts of propagated features `(N, 1, width)`."""
+        first = stack.layers[0].conv
+        assert isinstance(first, LinearConv)
+        parts = [part for part in first.roots(aggregated) if part is not None]
+        return (sum(parts[1:], parts[0]) + first.bias).squeeze(1)
 
     @staticmethod
     def fit(stack: ConvStack, times: Conditioning) -> bool:
