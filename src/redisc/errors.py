@@ -66,6 +66,10 @@ class NotFittedError(RediscError, sklearn.exceptions.NotFittedError):
     """An estimator was asked for predictions before it was fitted."""
 
 
+class RankError(RediscError):
+    """Another process of a run on several ended or cannot be reached."""
+
+
 class MissingDependencyError(RediscError, ImportError):
     """An optional package is not installed."""
 

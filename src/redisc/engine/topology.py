@@ -68,13 +68,13 @@ class Topology:
     def scales(self, weighting: Weighting) -> Scales:
         """Return a weighting as factors of nodes."""
         if weighting not in self._scales:
-            self._scales[weighting] = _scales(self.weighted_degree(), weighting, self.edge_weight.dtype)
+            self._scales[weighting] = node_scales(self.weighted_degree(), weighting, self.edge_weight.dtype)
         return self._scales[weighting]
 
     def propagator(self, weighting: Weighting) -> SparseMatrix:
         """Return the propagation matrix of a weighting."""
         if weighting not in self._propagators:
-            scales = _scales(self.weighted_degree(), weighting, np.dtype(np.float64))
+            scales = node_scales(self.weighted_degree(), weighting, np.dtype(np.float64))
             matrix = sp.diags_array(scales.left) @ self.adjacency.astype(np.float64) @ sp.diags_array(scales.right)
             if weighting.self_loop:
                 matrix = matrix + sp.diags_array(scales.loop)
@@ -113,7 +113,7 @@ class Topology:
         return np.log(matrix.data) if self.weighted else None
 
 
-def _scales(degree: np.ndarray, weighting: Weighting, dtype: np.dtype) -> Scales:
+def node_scales(degree: np.ndarray, weighting: Weighting, dtype: np.dtype) -> Scales:
     """Derive a weighting's factors; a node without edges and without a self-loop gets zeros from "sym" and "mean"."""
     if weighting.kind == "sum":
         ones = np.ones(len(degree), dtype)
