@@ -3,10 +3,12 @@
 import copy
 import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import DTypeLike
 
 from redisc.errors import DirectedGraphWarning
 from redisc.graph import conversions, tables
@@ -25,6 +27,7 @@ from redisc.graph.labels import check_class_names, read_labels
 from redisc.graph.selection import chosen_nodes, induced_csr, restrict_splits
 from redisc.graph.sizes import count_nodes, read_node_ids
 from redisc.graph.splits import Split, read_splits
+from redisc.graph.storage import open_graph, save_graph
 from redisc.graph.structural import structural_features
 
 
@@ -85,6 +88,7 @@ class Graph:
         self.class_names: tuple[str, ...] | None = check_class_names(self.y, class_names)
         self.node_ids: np.ndarray | None = read_node_ids(node_ids, count)
         self.splits: tuple[Split, ...] = read_splits(splits, count)
+        self._stored_fingerprint: str | None = None
 
     @classmethod
     def from_pyg(cls, data: Any, *, name: str = "graph") -> "Graph":
@@ -126,6 +130,25 @@ class Graph:
             edges, nodes, source=source, target=target, id=id, label=label, features=features, weight=weight
         )
         return cls(**found, name=name, directed=directed)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "Graph":
+        """A graph that `save` wrote, as memory maps: opened in milliseconds, whatever its size.
+
+        Sizes and types of the files are checked, their contents are not read: `fingerprint` is the one stored.
+        """
+        graph = cls.__new__(cls)
+        for name, value in open_graph(folder).items():
+            setattr(graph, "_stored_fingerprint" if name == "stored_fingerprint" else name, value)
+        return graph
+
+    def save(self, folder: str | Path, *, dtype: DTypeLike | None = None) -> None:
+        """Write the graph as a folder of `.npy` files and `graph.json`, whole or not at all, for `Graph.open`.
+
+        An older saved graph is replaced, and nothing else. Features keep their dtype unless `dtype` asks for
+        float16 or float32; ids must be all text or all numbers.
+        """
+        save_graph(self, folder, dtype)
 
     def to_pyg(self) -> Any:
         """A PyG `Data` with copies of everything; several splits become masks (N, S)."""
@@ -171,6 +194,8 @@ class Graph:
 
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that name the structure and the features, but not labels or splits."""
+        if self._stored_fingerprint is not None:
+            return self._stored_fingerprint
         return fingerprint(self.indptr, self.indices, self.edge_weight, self.x)
 
     def with_labels(self, y: Any) -> "Graph":
@@ -201,6 +226,7 @@ class Graph:
             y=read_only(self.y[chosen]),
             node_ids=None if self.node_ids is None else read_only(self.node_ids[chosen]),
             splits=restrict_splits(self.splits, chosen),
+            _stored_fingerprint=None,
         )
 
     def largest_component(self) -> "Graph":
