@@ -140,11 +140,16 @@ def _join_directions(
     if conflict.any():
         place = first_true(conflict)
         source, target = divmod(int(keys[place]), num_nodes)
-        raise EdgeWeightError(
-            f"the edge between nodes {source} and {target} has weight {smallest[place]:g} in one direction "
-            f"and {largest[place]:g} in the other: give both directions the same weight"
-        )
+        raise direction_conflict(source, target, smallest[place], largest[place])
     return keys, largest
+
+
+def direction_conflict(source: int, target: int, smallest: float, largest: float) -> EdgeWeightError:
+    """The error for an edge whose directions have different weights."""
+    return EdgeWeightError(
+        f"the edge between nodes {source} and {target} has weight {smallest:g} in one direction "
+        f"and {largest:g} in the other: give both directions the same weight"
+    )
 
 
 def _distinct(keys: np.ndarray) -> np.ndarray:
