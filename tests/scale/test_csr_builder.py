@@ -11,7 +11,7 @@ from redisc.scale.csr_builder import build_csr
 
 
 @st.composite
-def edge_lists(draw, weights=st.none()):
+def edge_lists(draw):
     nodes = draw(st.integers(1, 10))
     node = st.integers(0, nodes - 1)
     edges = np.array(draw(st.lists(st.tuples(node, node), max_size=40)), dtype=np.int64).reshape(-1, 2).T

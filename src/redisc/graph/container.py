@@ -1,7 +1,6 @@
 """The Graph: adjacency, features, labels and splits that every other part reads."""
 
 import copy
-import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,14 +9,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import DTypeLike
 
-from redisc.errors import DirectedGraphWarning
 from redisc.graph import conversions, tables
 from redisc.graph.adjacency import (
-    Adjacency,
     build_adjacency,
     check_endpoints,
     read_edge_index,
     read_edge_weight,
+    warn_if_directed,
 )
 from redisc.graph.arrays import read_only
 from redisc.graph.describe import Description, component_of, describe
@@ -72,7 +70,7 @@ class Graph:
         count = count_nodes(edges, features, labels, num_nodes)
         check_endpoints(edges, count)
         adjacency = build_adjacency(edges, read_edge_weight(edge_weight, edges.shape[1]), count)
-        _warn_if_directed(adjacency, directed)
+        warn_if_directed(adjacency, directed)
 
         self.name = name
         self.indptr: np.ndarray = adjacency.indptr
@@ -248,15 +246,3 @@ class Graph:
             f"Graph({self.name!r}, nodes={self.num_nodes}, edges={self.num_edges}, "
             f"features={self.num_features}, classes={self.num_classes}, splits={len(self.splits)})"
         )
-
-
-def _warn_if_directed(adjacency: Adjacency, directed: bool | None) -> None:
-    mixed = adjacency.one_way > 0 and adjacency.mutual > 0
-    if directed is False or not (mixed or (directed and adjacency.one_way)):
-        return
-    warnings.warn(
-        f"the graph is directed: {adjacency.one_way} of its {adjacency.one_way + adjacency.mutual} edges "
-        "have no reverse, which was added; pass directed=False if the edges have no direction",
-        DirectedGraphWarning,
-        stacklevel=3,
-    )
