@@ -3,5 +3,6 @@
 from redisc.scale.csr_builder import build_csr
 from redisc.scale.from_ogb import convert_ogb
 from redisc.scale.from_tables import convert_tables
+from redisc.scale.planted import planted_on_disk
 
-__all__ = ["build_csr", "convert_ogb", "convert_tables"]
+__all__ = ["build_csr", "convert_ogb", "convert_tables", "planted_on_disk"]
