@@ -13,6 +13,7 @@ from examples import FAST
 from redisc import Graph, ReDiSC, datasets
 from redisc.errors import ConfigError, FeatureError, RediscError, StoredGraphError
 
+SHORT = {"iterations": 10, "warm_iterations": 4, "e_step_every": 4, "evaluate_every": 5, "mean_field_epochs": 5}
 ARRAYS = ("indptr", "indices", "edge_weight", "y", "node_ids")
 
 
@@ -203,6 +204,6 @@ def test_a_fit_to_an_opened_graph_gives_the_same_bits(tmp_path) -> None:
     for one in (graph, Graph.open(tmp_path / "g")):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            clf = ReDiSC(**FAST, random_state=3).fit(one, one.splits[0].train, one.splits[0].val)
+            clf = ReDiSC(**FAST | SHORT, random_state=3).fit(one, one.splits[0].train, one.splits[0].val)
         found.append(clf.predict_proba(4))
     assert np.array_equal(*found)
