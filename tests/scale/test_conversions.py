@@ -106,6 +106,20 @@ def test_a_table_without_features_gets_structural_ones(tmp_path) -> None:
     assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_without_edges_is_a_graph(tmp_path, suffix) -> None:
+    paths = write(tmp_path, edge_frame(TEXTS).iloc[:0], node_frame(TEXTS, NAMES), suffix)
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+
+
+def test_columns_of_one_name_are_told_apart(tmp_path) -> None:
+    nodes = node_frame(TEXTS, NAMES).rename(columns={"height": "age"})
+    paths = write(tmp_path, edge_frame(TEXTS), nodes, "csv")
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+
+
 def wrong(edges=None, nodes=None):
     frames = edge_frame(NUMBERS, weight=1.0), node_frame(NUMBERS, NAMES)
     for frame, changes in zip(frames, (edges, nodes), strict=True):

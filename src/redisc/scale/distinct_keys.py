@@ -25,7 +25,7 @@ def distinct_keys(draw: Callable[[int], np.ndarray], count: int, piece: int = 1 
     table = np.full(int(_ROOM * count) + 16, _FREE)
     missing, new_share = count, 1.0
     while missing:
-        asked = min(piece, max(_LEAST_DRAW, int(1.1 * missing / new_share)))
+        asked = min(piece, _LEAST_DRAW + min(int(1.1 * missing / new_share), 4 * count))
         keys = draw(asked)
         new = keys[: _keep_new(table, keys, missing)]
         missing -= len(new)

@@ -60,12 +60,14 @@ class TableChunks:
             yield from frames
 
     def _parquet(self, columns: Sequence[Any] | None, kinds: dict[Any, str]) -> Iterator[Any]:
-        file = require("pyarrow.parquet", extra="files").ParquetFile(self.path)
-        for batch in file.iter_batches(self.rows, columns=columns):
-            frame = batch.to_pandas()
-            whole = [column for column in frame.columns if kinds.get(column) == "float"]
-            gaps = {column: "float64" for column in whole if _kind(frame[column]) in ("int", "empty")}
-            yield frame.astype(gaps)
+        with require("pyarrow.parquet", extra="files").ParquetFile(self.path) as file:
+            for batch in file.iter_batches(self.rows, columns=columns):
+                frame = batch.to_pandas()
+                whole = [column for column in frame.columns if kinds.get(column) == "float"]
+                gaps = {column: "float64" for column in whole if _kind(frame[column]) in ("int", "empty")}
+                yield frame.astype(gaps)
+            if not file.metadata.num_rows:
+                yield file.schema_arrow.empty_table().select(columns or file.schema_arrow.names).to_pandas()
 
 
 def _kind(values: Any) -> str:
