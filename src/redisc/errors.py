@@ -54,6 +54,10 @@ class DatasetError(RediscError):
     """A dataset is unknown, absent or damaged."""
 
 
+class StoredGraphError(DatasetError):
+    """A saved graph is absent, damaged or of another version, or a graph can't be saved."""
+
+
 class CheckpointError(RediscError):
     """A saved model is absent, damaged or of another version."""
 

@@ -1,14 +1,18 @@
-"""Where a graph comes from: a named dataset, or a user's own tables. A run remembers it."""
+"""Where a graph comes from: a named dataset, a user's own tables, or a saved graph. A run remembers it."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from redisc import datasets
+from redisc.datasets.catalogue import ENTRIES
+from redisc.datasets.registry import canonical
 from redisc.errors import CheckpointError
 from redisc.graph import Graph
+from redisc.graph.storage import is_saved_graph
 from redisc.io.tables import read_table
 
 
@@ -45,20 +49,40 @@ class FileSource:
         return Graph.from_pandas(read_table(self.edges), read_table(self.nodes), **columns, name=name)  # type: ignore[arg-type]
 
 
-GraphSource = DatasetSource | FileSource
+@dataclass(frozen=True)
+class SavedSource:
+    """A folder that `Graph.save` or `redisc convert` wrote."""
+
+    path: str
+
+    def load(self) -> Graph:
+        """Open the graph as memory maps."""
+        return Graph.open(self.path)
+
+
+GraphSource = DatasetSource | FileSource | SavedSource
+
+_KINDS: dict[str, type[Any]] = {"dataset": DatasetSource, "files": FileSource, "saved": SavedSource}
+
+
+def named_source(name: str, data_dir: str | None = None, seed: int = 0) -> DatasetSource | SavedSource:
+    """Return the source that a name or a path stands for; names of datasets come first, `./NAME` is always a path."""
+    if canonical(name) not in ENTRIES and (is_saved_graph(name) or (Path(name).is_dir() and os.sep in name)):
+        return SavedSource(str(Path(name).resolve()))
+    return DatasetSource(name, None if data_dir is None else str(Path(data_dir).resolve()), seed)
 
 
 def source_to_json(source: GraphSource) -> dict[str, Any]:
     """Return a source as JSON can hold it."""
-    return {"kind": "dataset" if isinstance(source, DatasetSource) else "files", **asdict(source)}
+    kind = next(kind for kind, cls in _KINDS.items() if isinstance(source, cls))
+    return {"kind": kind, **asdict(source)}
 
 
 def source_from_json(config: Any) -> GraphSource:
     """Rebuild a source."""
-    kinds: dict[str, type[Any]] = {"dataset": DatasetSource, "files": FileSource}
     try:
         settings = dict(config)
-        source: GraphSource = kinds[settings.pop("kind")](**settings)
+        source: GraphSource = _KINDS[settings.pop("kind")](**settings)
     except (TypeError, ValueError, KeyError) as fault:
         raise CheckpointError(f"run.json does not say where its graph came from: {fault}") from None
     return source

@@ -15,6 +15,8 @@ app = typer.Typer(
     help="Complete the labels of a partially labelled graph jointly.", no_args_is_help=True, add_completion=False
 )
 
+DATASET_HELP = "A name that `redisc datasets` lists, or a folder made by `redisc convert`."
+
 Json = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by `redisc fit`.")]
 DataDir = Annotated[str | None, typer.Option(help="Folder of NAME.npz files (default: REDISC_DATA).")]

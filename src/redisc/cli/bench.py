@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from redisc.cli.app import DataDir, Json, app
+from redisc.cli.app import DATASET_HELP, DataDir, Json, app
 from redisc.cli.output import console, print_json
 from redisc.errors import ConfigError
 from redisc.methods import title_of
@@ -17,7 +17,7 @@ from redisc.report.growth import draw_growth
 
 @app.command()
 def bench(
-    dataset: Annotated[str, typer.Option(help="A name that `redisc datasets` lists.")] = "planted",
+    dataset: Annotated[str, typer.Option(help=DATASET_HELP)] = "planted",
     backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
     method: Annotated[str | None, typer.Option(help="Compare its E-step with ReDiSC's (dpm-snc).")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Timed repetitions of each side, in turn.")] = 5,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from redisc.cli.app import DataDir, Json, app
+from redisc.cli.app import DATASET_HELP, DataDir, Json, app
 from redisc.cli.output import console, print_json
 from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, paired_differences, run_table, table_rows
 from redisc.experiments.store import ResultStore
@@ -64,7 +64,7 @@ def _print_differences(differences: list[dict[str, Any]]) -> None:
 
 @app.command()
 def tune(
-    dataset: Annotated[str, typer.Argument(help="A name that `redisc datasets` lists.")],
+    dataset: Annotated[str, typer.Argument(help=DATASET_HELP)],
     backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
     space: Annotated[str, typer.Option(help="paper, wide, or a JSON file of your own.")] = "wide",
     trials: Annotated[int, typer.Option(min=1, help="Trials in all, those of earlier calls included.")] = 20,
@@ -99,7 +99,7 @@ def tune(
         print(f"[{trial.number + 1}/{trials}] validation {value}, {best}: {trial.params}", file=sys.stderr, flush=True)
 
     search.run(trials, report)
-    target = out or folder / f"{dataset}-{backbone}.json"
+    target = out or folder / f"{Path(dataset).name}-{backbone}.json"
     search.write(target)
     if as_json:
         print_json({"out": str(target), **search.recipe()})

@@ -11,7 +11,7 @@ import numpy as np
 from redisc.classifier import NodeClassifier
 from redisc.errors import ConfigError, DatasetError
 from redisc.graph import Graph, Split
-from redisc.source import DatasetSource, FileSource, GraphSource
+from redisc.source import FileSource, GraphSource, named_source
 
 
 def graph_source(
@@ -23,10 +23,9 @@ def graph_source(
     label: str | None,
     id_column: str | None,
 ) -> GraphSource:
-    """Return where the graph comes from: a dataset by name, or two tables."""
+    """Return where the graph comes from: a dataset by name, a saved graph, or two tables."""
     if dataset is not None and edges is None and nodes is None and label is None and id_column is None:
-        folder = None if data_dir is None else str(Path(data_dir).resolve())
-        return DatasetSource(dataset, folder, seed)
+        return named_source(dataset, data_dir, seed)
     if dataset is None and edges is not None and nodes is not None and label is not None:
         return FileSource(str(Path(edges).resolve()), str(Path(nodes).resolve()), label, id_column)
     raise DatasetError("give either a dataset's name, or --edges, --nodes and --label")

@@ -4,12 +4,37 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.table import Table
 
 console = Console(highlight=False, soft_wrap=True)
+
+
+class ProgressLine:
+    """One line that tells what is being done; where it goes to no terminal, one line a stage."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._live, self._stage, self._width = stream, stream.isatty(), "", 0
+
+    def show(self, text: str) -> None:
+        """Show the text, whose words before a colon name the stage."""
+        stage = text.partition(":")[0]
+        if self._live:
+            self._stream.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        elif stage != self._stage:
+            self._stream.write(f"{stage}\n")
+        self._stage = stage
+        self._stream.flush()
+
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._live and self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
 
 
 def print_comparison(results: list[tuple[str, dict[str, Any]]], method: str = "redisc") -> None:

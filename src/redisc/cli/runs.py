@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from redisc.classifier import NodeClassifier
-from redisc.cli.app import DataDir, Json, RunFolder, app
+from redisc.cli.app import DATASET_HELP, DataDir, Json, RunFolder, app
 from redisc.cli.inputs import build, choose_masks, graph_source, read_settings
 from redisc.cli.output import console, print_comparison, print_json
 from redisc.errors import ConfigError
@@ -24,7 +24,7 @@ from redisc.source import FileSource
 
 @app.command()
 def fit(
-    dataset: Annotated[str | None, typer.Argument(help="A name that `redisc datasets` lists.")] = None,
+    dataset: Annotated[str | None, typer.Argument(help=DATASET_HELP)] = None,
     edges: Annotated[str | None, typer.Option(help="Table of edges, CSV or Parquet: two columns of node ids.")] = None,
     nodes: Annotated[str | None, typer.Option(help="Table of nodes: an id, a label, numeric features.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of the labels; an empty cell is unknown.")] = None,
@@ -46,7 +46,7 @@ def fit(
     """
     source, kind = graph_source(dataset, data_dir, seed, edges, nodes, label, id), method_named(method)
     settings = {"random_state": seed, "verbose": not as_json, **read_settings(kind, setting or [])}
-    run = Run(out or Path("runs") / _run_name(dataset or Path(str(edges)).stem, method, seed))
+    run = Run(out or Path("runs") / _run_name(Path(dataset).name if dataset else Path(str(edges)).stem, method, seed))
     run.check_free()
     graph, from_files = source.load(), isinstance(source, FileSource)
     masks = choose_masks(graph, split, test_fraction, seed, from_files)

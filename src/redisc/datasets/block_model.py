@@ -47,23 +47,41 @@ def sample_edges(
 
     An edge inside a class stays in its community with probability `locality`, before duplicates are rejected.
     """
-    inside = round(num_edges * homophily)
-    near, home = _intervals(layout, layout.community), _intervals(layout, layout.label)
+    inside, draws = round(num_edges * homophily), EdgeDraws.of(layout, locality)
+    keys = [
+        _distinct(lambda count: draws.inside(count, rng), inside),
+        _distinct(lambda count: draws.outside(count, rng), num_edges - inside),
+    ]
+    return np.stack(np.divmod(np.concatenate(keys), layout.label.size))
 
-    def draw_inside(count: int) -> NDArray[np.int64]:
-        first = _locate(layout, rng.random(count) * layout.cumulative[-1])
-        local = rng.random(count) < locality
-        low, high = (np.where(local, a[first], b[first]) for a, b in zip(near, home, strict=True))
-        return _keys(layout, first, low + rng.random(count) * (high - low), same_class=True)
 
-    def draw_outside(count: int) -> NDArray[np.int64]:
-        first = _locate(layout, rng.random(count) * layout.cumulative[-1])
-        low, width = home[0][first], home[1][first] - home[0][first]
-        point = rng.random(count) * (layout.cumulative[-1] - width)
-        return _keys(layout, first, point + np.where(point >= low, width, 0.0), same_class=False)
+@dataclass(frozen=True)
+class EdgeDraws:
+    """Independent draws of edges, as keys low * N + high; `near` and `home` tell where blocks begin and end."""
 
-    keys = np.concatenate([_distinct(draw_inside, inside), _distinct(draw_outside, num_edges - inside)])
-    return np.stack(np.divmod(keys, layout.label.size))
+    layout: Layout
+    locality: float
+    near: tuple[NDArray[np.float64], NDArray[np.float64]]
+    home: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, layout: Layout, locality: float) -> EdgeDraws:
+        """Prepare draws on a layout."""
+        return cls(layout, locality, _intervals(layout, layout.community), _intervals(layout, layout.label))
+
+    def inside(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw up to `count` edges inside classes, duplicates included."""
+        first = _locate(self.layout, rng.random(count) * self.layout.cumulative[-1])
+        local = rng.random(count) < self.locality
+        low, high = (np.where(local, a[first], b[first]) for a, b in zip(self.near, self.home, strict=True))
+        return _keys(self.layout, first, low + rng.random(count) * (high - low), same_class=True)
+
+    def outside(self, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw up to `count` edges between classes, duplicates included."""
+        first = _locate(self.layout, rng.random(count) * self.layout.cumulative[-1])
+        low, width = self.home[0][first], self.home[1][first] - self.home[0][first]
+        point = rng.random(count) * (self.layout.cumulative[-1] - width)
+        return _keys(self.layout, first, point + np.where(point >= low, width, 0.0), same_class=False)
 
 
 def power_law_weights(nodes: int, exponent: float, mean_degree: float, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -82,12 +100,24 @@ def class_features(
 
     Class means lie at distance 1 from each other (on average, where there are fewer features than classes).
     """
+    means = class_means(classes, features, rng)
+    return noisy_rows(means, y, noise, rng)
+
+
+def class_means(classes: int, features: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw the class means (C, F)."""
     if features >= classes:
-        means = np.linalg.qr(rng.standard_normal((features, classes)))[0].T / np.sqrt(2.0)
-    else:
-        means = rng.standard_normal((classes, features))
-        means /= np.sqrt(2.0 * means.var(axis=0, ddof=1).sum())
-    x = rng.standard_normal((y.size, features), dtype=np.float32)
+        return np.asarray(np.linalg.qr(rng.standard_normal((features, classes)))[0].T / np.sqrt(2.0))
+    means = rng.standard_normal((classes, features))
+    means /= np.sqrt(2.0 * means.var(axis=0, ddof=1).sum())
+    return means
+
+
+def noisy_rows(
+    means: NDArray[np.float64], y: NDArray[np.int64], noise: float, rng: np.random.Generator
+) -> NDArray[np.float32]:
+    """Draw the features (n, F) of nodes with labels `y` (n,)."""
+    x = rng.standard_normal((y.size, means.shape[1]), dtype=np.float32)
     x *= np.float32(noise)
     x += means.astype(np.float32)[y]
     return x
@@ -129,7 +159,12 @@ def _distinct(draw: Callable[[int], NDArray[np.int64]], count: int) -> NDArray[n
         if keys.size == count:
             return keys
         keys = _sorted_distinct(np.concatenate([keys, draw(count - keys.size)]))
-    raise DatasetError(
+    raise too_many_edges(count)
+
+
+def too_many_edges(count: int) -> DatasetError:
+    """The error for a graph that has no room for its edges."""
+    return DatasetError(
         f"{count} different edges of one kind do not fit: give more nodes, a lower mean_degree, "
         "or a homophily further from 0 and 1."
     )

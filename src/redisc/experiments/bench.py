@@ -27,6 +27,7 @@ from redisc.graph import Graph
 from redisc.kernels.counter_random import Stream, uniform
 from redisc.nn import Architecture, Denoiser
 from redisc.problem import Problem, Validation
+from redisc.source import named_source
 
 SHAPES = {"gat_sep": {"layers": 3, "masks": 8, "head": 1}, "gat": {"layers": 2, "masks": 16, "head": 1}}
 """The authors' shapes: GAT-sep has three layers and eight masks; attention is followed by a linear head."""
@@ -125,7 +126,7 @@ def run_bench(
 
 
 def _run_bench(dataset: str, backbone: str, data_dir: str | None, repeats: int, chains: int) -> dict[str, Any]:
-    bench = Bench(datasets.load(dataset, data_dir=data_dir), backbone)
+    bench = Bench(named_source(dataset, data_dir).load(), backbone)
     update, queue, sample, engine = bench.engine_side()
     plain_update_, plain_sample_ = bench.baseline_side()
     m_step = alternate({"reference": plain_update_, "engine": lambda: update(queue)}, repeats)
@@ -202,7 +203,7 @@ def peak_memory(dataset: str, backbone: str, data_dir: str | None) -> dict[str, 
 
 def _one_side(side: str, dataset: str, backbone: str, data_dir: str) -> float:
     """Do one side's work once and return this process's peak memory in MiB."""
-    bench = Bench(datasets.load(dataset, data_dir=data_dir or None), backbone)
+    bench = Bench(named_source(dataset, data_dir or None).load(), backbone)
     if side == "reference":
         for work in bench.baseline_side():
             work()

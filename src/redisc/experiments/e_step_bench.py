@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 
-from redisc import datasets
 from redisc.baselines.diffusion.label_em import LabelEM
 from redisc.engine import memory_kept
 from redisc.errors import ConfigError
@@ -21,6 +20,7 @@ from redisc.experiments.bench import Bench, alternate
 from redisc.experiments.peak import peak_resident
 from redisc.methods import method_named
 from redisc.nn.affine import reset_all
+from redisc.source import named_source
 
 SAMPLES = 3
 """Samples of an E-step, as in the authors' code."""
@@ -33,7 +33,7 @@ def compare_e_steps(
     kind = method_named(method)
     if not issubclass(kind, LabelEM):
         raise ConfigError(f"--method {method}: it has no E-step to compare; choose dpm_snc or uniform_diffusion")
-    bench = Bench(datasets.load(dataset, data_dir=data_dir), backbone)
+    bench = Bench(named_source(dataset, data_dir).load(), backbone)
     with memory_kept():
         times = alternate({name: _side(bench, name) for name in ("redisc", kind.name)}, repeats)
     memory = {side: _memory(side, dataset, backbone, data_dir) for side in ("none", "redisc", kind.name)}
@@ -64,7 +64,7 @@ def _memory(side: str, dataset: str, backbone: str, data_dir: str | None) -> flo
 
 
 def _once(side: str, dataset: str, backbone: str, data_dir: str) -> float:
-    bench = Bench(datasets.load(dataset, data_dir=data_dir or None), backbone)
+    bench = Bench(named_source(dataset, data_dir or None).load(), backbone)
     if side != "none":
         _side(bench, side)()
     return peak_resident()

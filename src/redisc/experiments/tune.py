@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from redisc import datasets
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
 from redisc.graph.optional import require
 from redisc.io.files import write_atomically
 from redisc.recipes import recipe_settings
+from redisc.source import named_source
 
 Space = dict[str, list[Any]]
 
@@ -60,7 +60,7 @@ class Search:
         self._optuna = require("optuna", extra="tune")
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"{dataset}-{backbone}"
+        name = f"{Path(dataset).name}-{backbone}"
         self.study = self._optuna.create_study(
             study_name=name,
             storage=f"sqlite:///{(folder / name).resolve()}.db",
@@ -90,7 +90,7 @@ class Search:
         return float(np.mean(scores))
 
     def _fit(self, chosen: dict[str, Any], seed: int) -> float:
-        graph = datasets.load(self.dataset, data_dir=self.data_dir, seed=seed)
+        graph = named_source(self.dataset, self.data_dir, seed).load()
         split = graph.splits[seed % len(graph.splits)]
         settings = {**recipe_settings(self.start_from), **chosen, "backbone": self.backbone}
         clf = ReDiSC(**settings, random_state=seed).fit(graph, split.train, split.val, max_time=self.max_time)

@@ -1,12 +1,19 @@
 """From an edge list to the CSR arrays of a symmetric adjacency without self-loops."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
-from redisc.errors import EdgeIndexError, EdgeWeightError, LengthError, UnsupportedGraphError
+from redisc.errors import (
+    DirectedGraphWarning,
+    EdgeIndexError,
+    EdgeWeightError,
+    LengthError,
+    UnsupportedGraphError,
+)
 from redisc.graph.arrays import as_array, first_true, read_only
 
 
@@ -49,19 +56,19 @@ def _check_edge_shape(edges: np.ndarray) -> None:
     raise EdgeIndexError(message)
 
 
-def check_endpoints(edges: np.ndarray, num_nodes: int) -> None:
-    """Raise an error that names the first edge with an endpoint outside the graph."""
+def check_endpoints(edges: np.ndarray, num_nodes: int, first: int = 0) -> None:
+    """Raise an error that names the first edge with an endpoint outside the graph; numbers count from `first`."""
     outside = np.any((edges < 0) | (edges >= num_nodes), axis=0)
     if outside.any():
         place = first_true(outside)
         raise EdgeIndexError(
-            f"edge {place} joins nodes {edges[0, place]} and {edges[1, place]}, "
+            f"edge {first + place} joins nodes {edges[0, place]} and {edges[1, place]}, "
             f"but there are {num_nodes} nodes (0..{num_nodes - 1})"
         )
 
 
-def read_edge_weight(edge_weight: Any, num_edges: int) -> np.ndarray | None:
-    """The weights as (E,) float32, all positive and finite; (E, 1) is squeezed."""
+def read_edge_weight(edge_weight: Any, num_edges: int, first: int = 0) -> np.ndarray | None:
+    """The weights as (E,) float32, all positive and finite; (E, 1) is squeezed, errors count edges from `first`."""
     if edge_weight is None:
         return None
     weight = as_array(edge_weight, "edge_weight", EdgeWeightError)
@@ -75,22 +82,22 @@ def read_edge_weight(edge_weight: Any, num_edges: int) -> np.ndarray | None:
         raise EdgeWeightError(f"edge_weight must hold real numbers, but holds {weight.dtype}")
     with np.errstate(over="ignore"):
         weight = weight.astype(np.float32)
-    _check_weight_values(weight)
+    _check_weight_values(weight, first)
     return weight
 
 
-def _check_weight_values(weight: np.ndarray) -> None:
+def _check_weight_values(weight: np.ndarray, first: int) -> None:
     if (weight < 0).any():
         place = first_true(weight < 0)
         raise UnsupportedGraphError(
-            f"edge {place} has the negative weight {weight[place]:g}: signed graphs are not modelled; "
+            f"edge {first + place} has the negative weight {weight[place]:g}: signed graphs are not modelled; "
             "drop such edges or shift the weights"
         )
     wrong = ~(np.isfinite(weight) & (weight > 0))
     if wrong.any():
         place = first_true(wrong)
         raise EdgeWeightError(
-            f"edge {place} has the weight {weight[place]:g}: weights must be positive and finite in float32"
+            f"edge {first + place} has the weight {weight[place]:g}: weights must be positive and finite in float32"
         )
 
 
@@ -117,6 +124,19 @@ def build_adjacency(edges: np.ndarray, weight: np.ndarray | None, num_nodes: int
     )
 
 
+def warn_if_directed(adjacency: Adjacency, directed: bool | None) -> None:
+    """Warn where directions were added to edges that have one; None looks whether only some have a reverse."""
+    mixed = adjacency.one_way > 0 and adjacency.mutual > 0
+    if directed is False or not (mixed or (directed and adjacency.one_way)):
+        return
+    warnings.warn(
+        f"the graph is directed: {adjacency.one_way} of its {adjacency.one_way + adjacency.mutual} edges "
+        "have no reverse, which was added; pass directed=False if the edges have no direction",
+        DirectedGraphWarning,
+        stacklevel=3,
+    )
+
+
 def index_dtype(num_nodes: int) -> type[np.signedinteger]:
     """The smallest of int32 and int64 that can number the nodes."""
     return np.int32 if num_nodes <= np.iinfo(np.int32).max else np.int64
@@ -140,11 +160,16 @@ def _join_directions(
     if conflict.any():
         place = first_true(conflict)
         source, target = divmod(int(keys[place]), num_nodes)
-        raise EdgeWeightError(
-            f"the edge between nodes {source} and {target} has weight {smallest[place]:g} in one direction "
-            f"and {largest[place]:g} in the other: give both directions the same weight"
-        )
+        raise direction_conflict(source, target, smallest[place], largest[place])
     return keys, largest
+
+
+def direction_conflict(source: int, target: int, smallest: float, largest: float) -> EdgeWeightError:
+    """The error for an edge whose directions have different weights."""
+    return EdgeWeightError(
+        f"the edge between nodes {source} and {target} has weight {smallest:g} in one direction "
+        f"and {largest:g} in the other: give both directions the same weight"
+    )
 
 
 def _distinct(keys: np.ndarray) -> np.ndarray:

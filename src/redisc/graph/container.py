@@ -1,21 +1,21 @@
 """The Graph: adjacency, features, labels and splits that every other part reads."""
 
 import copy
-import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import DTypeLike
 
-from redisc.errors import DirectedGraphWarning
 from redisc.graph import conversions, tables
 from redisc.graph.adjacency import (
-    Adjacency,
     build_adjacency,
     check_endpoints,
     read_edge_index,
     read_edge_weight,
+    warn_if_directed,
 )
 from redisc.graph.arrays import read_only
 from redisc.graph.describe import Description, component_of, describe
@@ -25,6 +25,7 @@ from redisc.graph.labels import check_class_names, read_labels
 from redisc.graph.selection import chosen_nodes, induced_csr, restrict_splits
 from redisc.graph.sizes import count_nodes, read_node_ids
 from redisc.graph.splits import Split, read_splits
+from redisc.graph.storage import open_graph, save_graph
 from redisc.graph.structural import structural_features
 
 
@@ -69,7 +70,7 @@ class Graph:
         count = count_nodes(edges, features, labels, num_nodes)
         check_endpoints(edges, count)
         adjacency = build_adjacency(edges, read_edge_weight(edge_weight, edges.shape[1]), count)
-        _warn_if_directed(adjacency, directed)
+        warn_if_directed(adjacency, directed)
 
         self.name = name
         self.indptr: np.ndarray = adjacency.indptr
@@ -85,6 +86,7 @@ class Graph:
         self.class_names: tuple[str, ...] | None = check_class_names(self.y, class_names)
         self.node_ids: np.ndarray | None = read_node_ids(node_ids, count)
         self.splits: tuple[Split, ...] = read_splits(splits, count)
+        self._stored_fingerprint: str | None = None
 
     @classmethod
     def from_pyg(cls, data: Any, *, name: str = "graph") -> "Graph":
@@ -126,6 +128,25 @@ class Graph:
             edges, nodes, source=source, target=target, id=id, label=label, features=features, weight=weight
         )
         return cls(**found, name=name, directed=directed)
+
+    @classmethod
+    def open(cls, folder: str | Path) -> "Graph":
+        """A graph that `save` wrote, as memory maps: opened in milliseconds, whatever its size.
+
+        Sizes and types of the files are checked, their contents are not read: `fingerprint` is the one stored.
+        """
+        graph = cls.__new__(cls)
+        for name, value in open_graph(folder).items():
+            setattr(graph, "_stored_fingerprint" if name == "stored_fingerprint" else name, value)
+        return graph
+
+    def save(self, folder: str | Path, *, dtype: DTypeLike | None = None) -> None:
+        """Write the graph as a folder of `.npy` files and `graph.json`, whole or not at all, for `Graph.open`.
+
+        An older saved graph is replaced, and nothing else. Features keep their dtype unless `dtype` asks for
+        float16 or float32; ids must be all text or all numbers.
+        """
+        save_graph(self, folder, dtype)
 
     def to_pyg(self) -> Any:
         """A PyG `Data` with copies of everything; several splits become masks (N, S)."""
@@ -171,6 +192,8 @@ class Graph:
 
     def fingerprint(self) -> str:
         """Sixteen hexadecimal digits that name the structure and the features, but not labels or splits."""
+        if self._stored_fingerprint is not None:
+            return self._stored_fingerprint
         return fingerprint(self.indptr, self.indices, self.edge_weight, self.x)
 
     def with_labels(self, y: Any) -> "Graph":
@@ -201,6 +224,7 @@ class Graph:
             y=read_only(self.y[chosen]),
             node_ids=None if self.node_ids is None else read_only(self.node_ids[chosen]),
             splits=restrict_splits(self.splits, chosen),
+            _stored_fingerprint=None,
         )
 
     def largest_component(self) -> "Graph":
@@ -222,15 +246,3 @@ class Graph:
             f"Graph({self.name!r}, nodes={self.num_nodes}, edges={self.num_edges}, "
             f"features={self.num_features}, classes={self.num_classes}, splits={len(self.splits)})"
         )
-
-
-def _warn_if_directed(adjacency: Adjacency, directed: bool | None) -> None:
-    mixed = adjacency.one_way > 0 and adjacency.mutual > 0
-    if directed is False or not (mixed or (directed and adjacency.one_way)):
-        return
-    warnings.warn(
-        f"the graph is directed: {adjacency.one_way} of its {adjacency.one_way + adjacency.mutual} edges "
-        "have no reverse, which was added; pass directed=False if the edges have no direction",
-        DirectedGraphWarning,
-        stacklevel=3,
-    )

@@ -68,10 +68,13 @@ def check_class_names(labels: np.ndarray, class_names: Sequence[str] | None) -> 
     return names
 
 
-def encode_labels(values: Sequence[Any], missing: np.ndarray) -> tuple[np.ndarray, tuple[str, ...] | None]:
+def encode_labels(
+    values: Sequence[Any], missing: np.ndarray, rows: Sequence[int] | None = None
+) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Labels of any type as integers and class names, with -1 where missing (or where a number is -1).
 
     Integers that are already 0..C-1 stay as they are and get no names; others are numbered in sorted order.
+    An error names the place of a value, or its entry of `rows`.
     """
     labels = np.full(len(values), -1, dtype=np.int64)
     present = [value for value, absent in zip(values, missing, strict=True) if not absent]
@@ -80,7 +83,8 @@ def encode_labels(values: Sequence[Any], missing: np.ndarray) -> tuple[np.ndarra
         return _number_integers(labels)
     for place, value in zip(np.flatnonzero(~missing), present, strict=True):
         if isinstance(value, (float, np.floating)) and not is_whole_number(value):
-            raise LabelError(f"row {place} has the label {value}: a label is a whole number or a name, not a measure")
+            row = place if rows is None else rows[int(place)]
+            raise LabelError(f"row {row} has the label {value}: a label is a whole number or a name, not a measure")
     names, numbers = np.unique([str(value) for value in present], return_inverse=True)
     labels[~missing] = numbers
     return labels, tuple(names.tolist())

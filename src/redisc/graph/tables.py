@@ -11,31 +11,31 @@ from redisc.graph.labels import encode_labels
 from redisc.graph.optional import require
 
 
-def read_edges(edges: Any, source: Any, target: Any, ids: Any) -> np.ndarray:
-    """The (2, E) numbers of the edges' endpoints among the node ids (a pandas Index)."""
-    columns = endpoint_columns(edges, source, target)
+def read_edges(edges: Any, source: Any, target: Any, ids: Any, first: int = 0) -> np.ndarray:
+    """The (2, E) numbers of the edges' endpoints among the node ids (a pandas Index); rows count from `first`."""
+    columns = endpoint_columns(edges, source, target, first)
     numbers = [ids.get_indexer(edges[column]) for column in columns]
     for column, found in zip(columns, numbers, strict=True):
         if (found < 0).any():
             row = first_true(found < 0)
             raise EdgeIndexError(
-                f"edges row {row}, column {column!r}: {_scalar(edges[column], row)!r} is not among the "
+                f"edges row {first + row}, column {column!r}: {_scalar(edges[column], row)!r} is not among the "
                 f"{len(ids)} node ids (the first is {_first(ids)}): add the node or drop the edge, "
                 "and see that the ids of both tables have one type"
             )
     return np.stack(numbers).astype(np.int64)
 
 
-def endpoint_columns(edges: Any, source: Any, target: Any) -> tuple[Any, Any]:
+def endpoint_columns(edges: Any, source: Any, target: Any, first: int = 0) -> tuple[Any, Any]:
     """The columns that hold the endpoints: those named, or else the first two; neither may have gaps."""
     if len(edges.columns) < 2:
         raise GraphError(f"edges needs a column for each end of an edge, but has {list(edges.columns)}")
-    source = _column(edges, "edges", edges.columns[0] if source is None else source)
-    target = _column(edges, "edges", edges.columns[1] if target is None else target)
+    source = column_of(edges, "edges", edges.columns[0] if source is None else source)
+    target = column_of(edges, "edges", edges.columns[1] if target is None else target)
     for column in (source, target):
         missing = edges[column].isna().to_numpy()
         if missing.any():
-            raise EdgeIndexError(f"edges row {first_true(missing)}, column {column!r}: the node id is missing")
+            raise EdgeIndexError(f"edges row {first + first_true(missing)}, column {column!r}: the node id is missing")
     return source, target
 
 
@@ -69,36 +69,44 @@ def id_column(nodes: Any, column: Any) -> Any:
     """The column that holds the node ids: the one named, or else the first."""
     if not len(nodes.columns):
         raise GraphError("nodes has no columns: it needs one with the node ids")
-    return _column(nodes, "nodes", nodes.columns[0] if column is None else column)
+    return column_of(nodes, "nodes", nodes.columns[0] if column is None else column)
 
 
-def read_weight(edges: Any, weight: Any, ends: tuple[Any, Any]) -> np.ndarray | None:
+def read_weight(edges: Any, weight: Any, ends: tuple[Any, Any], first: int = 0) -> np.ndarray | None:
     """The weights from the column named, or from one called "weight"; None where there is neither."""
     if weight is None and ("weight" not in edges.columns or "weight" in ends):
         return None
-    column = _column(edges, "edges", "weight" if weight is None else weight)
-    return _numbers(edges, "edges", column, EdgeWeightError)
+    column = column_of(edges, "edges", "weight" if weight is None else weight)
+    return _numbers(edges, "edges", column, EdgeWeightError, first)
 
 
 def read_label_column(nodes: Any, column: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Integers and class names of a label column of any type; gaps and empty strings are unknown."""
-    values = nodes[_column(nodes, "nodes", column)]
-    missing = (values.isna() | (values.astype(object) == "")).to_numpy(dtype=bool)
-    return encode_labels(values.tolist(), missing)
+    values = nodes[column_of(nodes, "nodes", column)]
+    return encode_labels(values.tolist(), unlabelled(values))
 
 
-def read_feature_columns(nodes: Any, columns: Sequence[Any] | None, taken: Sequence[Any]) -> np.ndarray | None:
+def unlabelled(values: Any) -> np.ndarray:
+    """Where a column of labels has a gap or an empty string (N,)."""
+    missing: np.ndarray = (values.isna() | (values.astype(object) == "")).to_numpy(dtype=bool)
+    return missing
+
+
+def read_feature_columns(
+    nodes: Any, columns: Sequence[Any] | None, taken: Sequence[Any], first: int = 0
+) -> np.ndarray | None:
     """The named columns, or else all numeric ones not taken, as (N, F) float32; None where there are none."""
     if columns is None:
         numeric = nodes.select_dtypes(include=["number", "bool"]).columns
         columns = [column for column in numeric if column not in taken]
     if len(columns) == 0:
         return None
-    checked = [_column(nodes, "nodes", column) for column in columns]
-    return np.column_stack([_numbers(nodes, "nodes", column, FeatureError) for column in checked])
+    checked = [column_of(nodes, "nodes", column) for column in columns]
+    return np.column_stack([_numbers(nodes, "nodes", column, FeatureError, first) for column in checked])
 
 
-def _column(frame: Any, table: str, column: Any) -> Any:
+def column_of(frame: Any, table: str, column: Any) -> Any:
+    """The column's name, after checking that the table has it once."""
     if column not in frame.columns:
         raise GraphError(f"{table} has no column {column!r}: it has {list(frame.columns)}")
     if list(frame.columns).count(column) > 1:
@@ -106,7 +114,7 @@ def _column(frame: Any, table: str, column: Any) -> Any:
     return column
 
 
-def _numbers(frame: Any, table: str, column: Any, error: type[GraphError]) -> np.ndarray:
+def _numbers(frame: Any, table: str, column: Any, error: type[GraphError], first: int) -> np.ndarray:
     pandas = require("pandas", extra="files")
     with np.errstate(over="ignore"):
         numbers = pandas.to_numeric(frame[column], errors="coerce").to_numpy(dtype=np.float32, na_value=np.nan)
@@ -114,7 +122,7 @@ def _numbers(frame: Any, table: str, column: Any, error: type[GraphError]) -> np
     if wrong.any():
         row = first_true(wrong)
         raise error(
-            f"{table} row {row}, column {column!r}: {_scalar(frame[column], row)!r} is not a finite number: "
+            f"{table} row {first + row}, column {column!r}: {_scalar(frame[column], row)!r} is not a finite number: "
             "fill it in, or leave the row or the column out"
         )
     return numbers

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
 from redisc.errors import CheckpointError, ConfigError
+from redisc.io.folders import draft_folder_of
 
 FORMAT = "redisc"
 VERSION = 1
@@ -37,14 +35,9 @@ def save_checkpoint(path: str | Path, config: dict[str, Any], tensors: dict[str,
         text = json.dumps({**header, **config}, indent=2, allow_nan=True, default=_plain_number)
     except TypeError as fault:
         raise ConfigError(f"this model can't be saved: {fault}") from None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        _write(draft / "model.safetensors", weights)
-        _write(draft / "config.json", text.encode())
-        _swap(draft, target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    with draft_folder_of(target) as draft:
+        (draft / "model.safetensors").write_bytes(weights)
+        (draft / "config.json").write_bytes(text.encode())
 
 
 def load_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -106,42 +99,3 @@ def _plain_number(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
-def _write(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _swap(draft: Path, target: Path) -> None:
-    """Rename the finished draft to its place; an older checkpoint steps aside first, and back if that fails."""
-    draft.chmod(0o755)
-    if not target.exists():
-        draft.rename(target)
-    else:
-        _replace(draft, target)
-    _flush_folder(target.parent)
-
-
-def _replace(draft: Path, target: Path) -> None:
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-    older = aside / "checkpoint"
-    try:
-        target.rename(older)
-        draft.rename(target)
-    except BaseException:
-        if older.exists():
-            older.rename(target)
-        raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -11,7 +11,7 @@ from redisc.errors import DatasetError
 from redisc.graph.optional import require
 from redisc.io.files import draft_of
 
-_PARQUET = {".parquet", ".pq"}
+PARQUET = {".parquet", ".pq"}
 
 
 def read_table(path: str | Path) -> Any:
@@ -21,7 +21,7 @@ def read_table(path: str | Path) -> Any:
     if not file.is_file():
         raise DatasetError(f"there is no file {file}")
     try:
-        return pandas.read_parquet(file) if file.suffix in _PARQUET else pandas.read_csv(file)
+        return pandas.read_parquet(file) if file.suffix in PARQUET else pandas.read_csv(file)
     except (ValueError, OSError) as fault:
         raise DatasetError(f"{file} can't be read as a table: {fault}") from None
 
@@ -30,7 +30,7 @@ def write_table(path: str | Path, columns: Mapping[str, Sequence[Any]]) -> None:
     """Write columns of equal length; the file appears whole or not at all."""
     file = Path(path)
     with draft_of(file) as draft:
-        if file.suffix in _PARQUET:
+        if file.suffix in PARQUET:
             require("pandas", extra="files").DataFrame(dict(columns)).to_parquet(draft)
         else:
             _write_csv(draft, columns)

@@ -1,0 +1,109 @@
+"""Tables of edges and nodes, CSV or Parquet, to a saved graph, in chunks of rows."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from redisc.errors import EmptyGraphError
+from redisc.graph.adjacency import read_edge_weight
+from redisc.graph.labels import read_labels
+from redisc.graph.optional import require
+from redisc.graph.storage import GraphDraft, graph_draft
+from redisc.graph.storage.features import FeatureWriter, feature_dtype
+from redisc.graph.tables import (
+    column_of,
+    endpoint_columns,
+    id_column,
+    node_ids,
+    read_edges,
+    read_feature_columns,
+    read_weight,
+)
+from redisc.scale.edge_spool import EdgeSpool
+from redisc.scale.label_codes import LabelCodes
+from redisc.scale.structure import Report, put_structure
+from redisc.scale.table_chunks import NUMERIC, TableChunks
+
+
+def convert_tables(
+    folder: str | Path,
+    edges: str | Path,
+    nodes: str | Path,
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    dtype: DTypeLike = "float32",
+    chunk_rows: int = 100_000,
+    report: Report = lambda _: None,
+) -> None:
+    """Save the graph of two tables; columns mean what they mean to `Graph.from_pandas`.
+
+    Each table is read twice: once for the types of its columns, once for its values. Ids and labels of all nodes are
+    held in memory, features and edges are not.
+    """
+    stored = feature_dtype(dtype)
+    edge_table, node_table = TableChunks(Path(edges), chunk_rows), TableChunks(Path(nodes), chunk_rows)
+    with graph_draft(folder) as draft:
+        draft.name = Path(edges).stem
+        ids = _put_nodes(draft, node_table, id, label, stored, report)
+        spool = EdgeSpool(draft.folder, len(ids))
+        _spool_edges(spool, edge_table, source, target, ids, report)
+        put_structure(draft, spool, len(ids), report, directed=None, dtype=stored)
+
+
+def _put_nodes(draft: GraphDraft, table: TableChunks, id: Any, label: Any, dtype: np.dtype, report: Report) -> Any:
+    """Write features, labels and ids of all nodes; returns the ids as a pandas Index."""
+    head = table.columns()
+    key = id_column(head, id)
+    taken = [key] if label is None else [key, column_of(head, "nodes", label)]
+    report("nodes: looking at the columns")
+    kinds = table.kinds()
+    features = [column for column in head.columns if column not in taken and kinds.get(column) in NUMERIC]
+    id_chunks, labels = [], LabelCodes()
+    with ExitStack() as files:
+        writer = files.enter_context(FeatureWriter(draft.path("x"), dtype, len(features))) if features else None
+        for first, frame in table.chunks({column: kinds[column] for column in (*taken, *features) if column in kinds}):
+            id_chunks.append(frame[key])
+            if label is not None:
+                labels.append(frame[label], first)
+            if writer is not None:
+                writer.append(_matrix(frame, features, first))
+            report(f"nodes: {first + len(frame):,}")
+    ids = _all_ids(id_chunks, key)
+    y, draft.class_names = (np.full(len(ids), -1), None) if label is None else labels.encoded()
+    draft.put_labels(read_labels(y))
+    draft.put_node_ids(ids.to_numpy())
+    return ids
+
+
+def _matrix(frame: Any, features: list[Any], first: int) -> np.ndarray:
+    values = read_feature_columns(frame, features, (), first)
+    assert values is not None
+    return values
+
+
+def _all_ids(chunks: list[Any], column: Any) -> Any:
+    pandas = require("pandas", extra="files")
+    if not sum(len(chunk) for chunk in chunks):
+        raise EmptyGraphError("the table of nodes has no rows: a graph needs at least one node")
+    return node_ids(pandas.DataFrame({column: pandas.concat(chunks, ignore_index=True)}), column)
+
+
+def _spool_edges(spool: EdgeSpool, table: TableChunks, source: Any, target: Any, ids: Any, report: Report) -> None:
+    """Set the edges aside as node numbers, with their weights."""
+    head = table.columns()
+    ends = endpoint_columns(head, source, target)
+    wanted = dict.fromkeys([*ends, *(["weight"] if "weight" in head.columns else [])])
+    report("edges: looking at the columns")
+    for first, frame in table.chunks(table.kinds(list(wanted))):
+        numbers = read_edges(frame, *ends, ids, first)
+        weight = read_weight(frame, None, ends, first)
+        spool.append(numbers, read_edge_weight(weight, len(frame), first))
+        report(f"edges: {spool.count:,}")
