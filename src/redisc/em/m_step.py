@@ -14,7 +14,8 @@ from redisc.kernels.counter_random import Stream, uniform
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser
 from redisc.problem import Problem
-from redisc.seeds import derive_seed, numpy_generator
+from redisc.seeds import derive_seed, generator_state, numpy_generator, restore_generator
+from redisc.state import State, optimiser_state, restore_optimiser
 
 
 class MStep:
@@ -49,6 +50,25 @@ class MStep:
         loss.backward()
         self._optimiser.step()
         return float(loss.detach())
+
+    def state(self) -> State:
+        """Return Adam's moments, where the generators stand, the count and the draw that is kept."""
+        figures = {
+            "count": self._count,
+            "generator": generator_state(self._generator),
+            "dropout": self._dropout.state(),
+            "kept": None if self._kept is None else self._kept[0],
+        }
+        kept = {} if self._kept is None else {"kept": self._kept[1].to(torch.int32)}
+        return State(figures, kept).joined(optimiser=optimiser_state(self._optimiser))
+
+    def restore(self, state: State) -> None:
+        """Go on from a state; the denoiser's weights are not part of it."""
+        self._count, pushed = state.figures["count"], state.figures["kept"]
+        restore_generator(self._generator, state.figures["generator"])
+        self._dropout.restore(state.figures["dropout"])
+        self._kept = None if pushed is None else (pushed, state.tensors["kept"].long())
+        restore_optimiser(self._optimiser, state.part("optimiser"))
 
     def loss(self, clean: Tensor, t: Tensor) -> Tensor:
         """Mean objective over B masked states of `clean (B, N)` at steps `t (B,)`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,15 @@ from torch import Tensor
 from redisc.clock import Clock
 from redisc.diffusion.masking import MASKED
 from redisc.em.config import EMConfig
+from redisc.em.keeper import Keeper
 from redisc.engine import FullGraphEngine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import MeanField
 from redisc.problem import Problem
-from redisc.training import Pace, train
+from redisc.state import State
+from redisc.training import Pace, Training
+
+MEAN_FIELD = "mean-field"
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,15 @@ class WarmStart:
     validation: float
     epochs: int
 
+    def state(self) -> State:
+        """Return all three."""
+        return State({"validation": self.validation, "epochs": self.epochs}, {"probabilities": self.probabilities})
+
+    @classmethod
+    def restored(cls, state: State) -> WarmStart:
+        """Return what `state` was taken of."""
+        return cls(state.tensors["probabilities"], **state.figures)
+
 
 def train_mean_field(
     model: MeanField,
@@ -35,8 +49,12 @@ def train_mean_field(
     config: EMConfig,
     dropout: Dropout,
     clock: Clock,
+    keeper: Keeper | None = None,
 ) -> WarmStart:
-    """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score."""
+    """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score.
+
+    A `keeper` is given the state now and then, and the training goes on from the one that it found.
+    """
     labelled = problem.known != MASKED
 
     def loss() -> Tensor:
@@ -54,9 +72,27 @@ def train_mean_field(
         config.mean_field_learning_rate,
         config.mean_field_weight_decay,
     )
-    trained = train(model, loss, lambda: validate()[0], pace, clock, "mean-field")
+    training = Training(model, pace)
+    keep = None if keeper is None else _kept_by(keeper, training, dropout, clock)
+    trained = training.run(loss, lambda: validate()[0], clock, MEAN_FIELD, keep)
     score, probabilities = validate()
     return WarmStart(probabilities, score, trained.epochs)
+
+
+def _kept_by(keeper: Keeper, training: Training, dropout: Dropout, clock: Clock) -> Callable[[], None]:
+    """Take over the state that was found, and return what is to be called after every epoch."""
+    with keeper.reading():
+        state = keeper.found(MEAN_FIELD, clock)
+        if state is not None:
+            training.restore(state.part("training"))
+            dropout.restore(state.figures["dropout"])
+
+    def keep() -> None:
+        if keeper.is_due():
+            reached = State({"dropout": dropout.state()}).joined(training=training.state())
+            keeper.save(MEAN_FIELD, clock, reached)
+
+    return keep
 
 
 def sample_mean_field(

@@ -22,6 +22,7 @@ from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
 from redisc.errors import CheckpointError, ConfigError
+from redisc.io.files import flush_folder
 
 FORMAT = "redisc"
 VERSION = 1
@@ -122,7 +123,7 @@ def _swap(draft: Path, target: Path) -> None:
         draft.rename(target)
     else:
         _replace(draft, target)
-    _flush_folder(target.parent)
+    flush_folder(target.parent)
 
 
 def _replace(draft: Path, target: Path) -> None:
@@ -137,11 +138,3 @@ def _replace(draft: Path, target: Path) -> None:
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-
-
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
