@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a fit stands: phase, count, live figures, and seconds spent and expected."""
+    """Where a fit stands: phase, count, live figures, and seconds spent (in all, and in this phase) and expected."""
 
     phase: str
     done: int
@@ -17,6 +18,7 @@ class Progress:
     elapsed: float
     remaining: float
     figures: dict[str, float] = field(default_factory=dict)
+    phase_elapsed: float = 0.0
 
 
 class Clock:
@@ -38,12 +40,26 @@ class Clock:
 
     def report(self, phase: str, done: int, total: int, **figures: float) -> None:
         """Tell the listener; the estimate extrapolates the phase's pace and never passes `max_time`."""
-        if self.listener is None:
-            return
         if phase != self._phase:
             self._phase, self._phase_start = phase, time.monotonic()
-        pace = (time.monotonic() - self._phase_start) / max(done, 1)
-        remaining = pace * (total - done)
+        if self.listener is None:
+            return
+        phase_elapsed = time.monotonic() - self._phase_start
+        remaining = phase_elapsed / max(done, 1) * (total - done)
         if self.max_time is not None:
             remaining = min(remaining, max(self.max_time - self.elapsed, 0.0))
-        self.listener(Progress(phase, done, total, self.elapsed, remaining, figures))
+        self.listener(Progress(phase, done, total, self.elapsed, remaining, figures, phase_elapsed))
+
+    def state(self) -> dict[str, Any]:
+        """Return the time spent so far, and in which phase."""
+        return {
+            "elapsed": self.elapsed,
+            "phase": self._phase,
+            "phase_elapsed": time.monotonic() - self._phase_start,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Count the time of an earlier process as spent."""
+        now = time.monotonic()
+        self._start, self._phase_start = now - state["elapsed"], now - state["phase_elapsed"]
+        self._phase = state["phase"]

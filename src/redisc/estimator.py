@@ -15,9 +15,11 @@ from redisc.classifier import NodeClassifier, saved_settings
 from redisc.clock import Clock
 from redisc.diffusion import Schedule, get_schedule
 from redisc.em import EMConfig, Sampled, Trainer
+from redisc.em.keeper import Keeper
 from redisc.engine import Engine, Scale, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph
+from redisc.identity import identify
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
 from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture, ModuleMaker
@@ -226,6 +228,9 @@ class ReDiSC(NodeClassifier):
         *,
         split: int = 0,
         max_time: float | None = None,
+        checkpoint: str | Path | None = None,
+        checkpoint_every: float = 60.0,
+        resume: bool = False,
     ) -> ReDiSC:
         """Fit to a Graph or PyG `Data`, with masks or arrays of node numbers.
 
@@ -234,15 +239,24 @@ class ReDiSC(NodeClassifier):
 
         `max_time` bounds the fit in seconds. An interrupt after the warm start ends the fit early; the best weights so
         far are kept.
+
+        `checkpoint` names a folder for the state of the fit: it is written every `checkpoint_every` seconds and when
+        the warm start ends, whole or not at all, and removed when the fit ends. After a kill `resume=True` goes on from
+        it, to the same bits as if nothing had happened; time spent before counts towards `max_time`. Without a state
+        the fit starts from the beginning. A state of other settings, masks, labels or seeds, or of another graph, is
+        refused.
         """
-        seed = resolve_seed(self.random_state)
         self._check_settings()
+        keeper = _keeper(checkpoint, checkpoint_every, resume)
+        seed = self._seed(keeper)
         task = make_task(graph, train_mask, val_mask, split, seed)
         blueprint = self._blueprint()
         origin = Origin.of(
             task.graph, self._setting("feature_scaling"), task.classes, task.known(self._setting("clamp")), seed
         )
         model = JointModel.new(blueprint, origin)
+        if keeper is not None:
+            keeper.claim(identify(task, self.settings(), blueprint.schedule, seed))
         engine = model.engine(task.graph)
         trainer = Trainer(
             model.denoiser,
@@ -254,7 +268,9 @@ class ReDiSC(NodeClassifier):
             seed,
         )
         with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes), memory_kept():
-            trainer.fit(Clock(max_time, bar.update if self.verbose else None))
+            trainer.fit(Clock(max_time, bar.update if self.verbose else None), keeper)
+        if keeper is not None:
+            keeper.remove()
         self._model = model
         self._remember(task, engine, trainer.history.as_dict())
         self._settings = self.settings()
@@ -363,6 +379,12 @@ class ReDiSC(NodeClassifier):
         with threads_for(target.num_nodes):
             return model.draw(engine, known, n, temperature, purpose, self._setting("routing"))
 
+    def _seed(self, keeper: Keeper | None) -> int:
+        """Return the seed of the fit; one that was left to chance stays what it was when the fit is resumed."""
+        if self.random_state is None and keeper is not None and keeper.seed is not None:
+            return keeper.seed
+        return resolve_seed(self.random_state)
+
     def _check_settings(self) -> None:
         """Check what the parts do not check themselves."""
         clamp, class_weight = self._setting("clamp"), self._setting("class_weight")
@@ -405,6 +427,14 @@ class ReDiSC(NodeClassifier):
 
 
 _DEFAULTS = signature(ReDiSC.__init__).parameters
+
+
+def _keeper(checkpoint: str | Path | None, every: float, resume: bool) -> Keeper | None:
+    if checkpoint is not None:
+        return Keeper(checkpoint, every, resume)
+    if resume:
+        raise ConfigError("resume=True needs checkpoint=, the folder of the unfinished fit")
+    return None
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

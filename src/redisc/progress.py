@@ -40,7 +40,9 @@ class ProgressBar:
         """Show where the fit stands."""
         if progress.phase not in self._tasks:
             name = _PHASES.get(progress.phase, progress.phase)
-            self._tasks[progress.phase] = self._bar.add_task(name, total=progress.total, figures="")
+            task = self._bar.add_task(name, total=progress.total, figures="")
+            self._tasks[progress.phase] = task
+            self._bar.tasks[-1].start_time = self._bar.get_time() - progress.phase_elapsed
         figures = progress.figures
         parts = [f"loss {figures['loss']:.3f}"] if "loss" in figures else []
         parts.append(f"{self.metric} {figures['validation']:.3f} (best {figures['best']:.3f})")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from redisc.classifier import NodeClassifier
 from redisc.errors import CheckpointError
 from redisc.graph import Graph, Split
-from redisc.io.files import read_json, write_atomically
+from redisc.io.files import read_json, unwritable_part, write_atomically
 from redisc.methods import load_model
 from redisc.source import GraphSource, source_from_json, source_to_json
 
@@ -24,15 +23,19 @@ class Run:
 
     folder: Path
 
+    @property
+    def unfinished(self) -> Path:
+        """Where the state of a fit is kept until the run can be written: beside the folder, never in it."""
+        folder = self.folder if self.folder.name not in ("", "..") else self.folder.resolve()
+        return folder.with_name(f"{folder.name}.partial")
+
     def check_free(self) -> None:
         """Refuse a folder that holds something else; an older run may be replaced."""
         if self.folder.exists() and not self._is_run() and (self.folder.is_file() or any(self.folder.iterdir())):
             raise CheckpointError(f"{self.folder} exists and is not a run: choose another --out")
-        above = next(parent for parent in (self.folder, *self.folder.absolute().parents) if parent.exists())
-        try:
-            Path(tempfile.mkdtemp(dir=above)).rmdir()
-        except OSError:
-            raise CheckpointError(f"{above} can't be written to: choose another --out") from None
+        above = unwritable_part(self.folder)
+        if above is not None:
+            raise CheckpointError(f"{above} can't be written to: choose another --out")
 
     def save(self, clf: NodeClassifier, source: GraphSource, split: Split, facts: dict[str, Any]) -> None:
         """Write the model, then the split, and `run.json` last: a folder without it is no run."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from typing import Any
 
 import numpy as np
 import torch
@@ -44,3 +45,19 @@ def torch_generator(seed: int, *words: str | int) -> torch.Generator:
 def numpy_generator(seed: int, *words: str | int) -> np.random.Generator:
     """Return a numpy generator for one purpose (SFC64: the fastest source of random bytes in numpy)."""
     return np.random.Generator(np.random.SFC64(derive_seed(seed, *words)))
+
+
+def generator_state(generator: np.random.Generator) -> dict[str, Any]:
+    """Return where a numpy generator stands, as JSON can hold it."""
+    state = generator.bit_generator.state
+    inner = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in state["state"].items()}
+    return {**state, "state": inner}
+
+
+def restore_generator(generator: np.random.Generator, state: dict[str, Any]) -> None:
+    """Put a numpy generator of the same kind where `generator_state` found another."""
+    inner = {
+        name: np.array(value, dtype=np.uint64) if isinstance(value, list) else value
+        for name, value in state["state"].items()
+    }
+    generator.bit_generator.state = {**state, "state": inner}

@@ -11,6 +11,7 @@ import typer
 from redisc.classifier import NodeClassifier
 from redisc.cli.app import DATASET_HELP, DataDir, Json, RunFolder, app
 from redisc.cli.inputs import build, choose_masks, graph_source, read_settings
+from redisc.cli.keeping import keeping, told_if_interrupted
 from redisc.cli.output import console, print_comparison, print_json
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
@@ -37,12 +38,15 @@ def fit(
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the fit ends.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Any setting of it, as NAME=VALUE.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run (default: runs/NAME-SEED).")] = None,
+    checkpoint_every: Annotated[float | None, typer.Option(help="Seconds between two saves (default: 60).")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was killed.")] = False,
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
     """Fit ReDiSC, or another method, to a dataset or to your own tables and keep the model as a run.
 
-    Example: redisc fit --edges edges.csv --nodes nodes.csv --label topic
+    Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. Example: redisc fit --edges
+    edges.csv --nodes nodes.csv --label topic
     """
     source, kind = graph_source(dataset, data_dir, seed, edges, nodes, label, id), method_named(method)
     settings = {"random_state": seed, "verbose": not as_json, **read_settings(kind, setting or [])}
@@ -52,7 +56,9 @@ def fit(
     masks = choose_masks(graph, split, test_fraction, seed, from_files)
     visible = np.where(masks.train | masks.val, graph.y, -1)
     clf = build(kind, graph, visible, from_files, backbone, settings)
-    clf.fit(graph, masks.train, masks.val if masks.val.any() else None, max_time=max_time)
+    safety = keeping(clf, run.unfinished, checkpoint_every, resume)
+    with told_if_interrupted(run.unfinished):
+        clf.fit(graph, masks.train, masks.val if masks.val.any() else None, max_time=max_time, **safety)
     used = Split(clf.train_mask_, clf.val_mask_, masks.test)
     chosen = {"method": method, "backbone": clf.get_params().get("backbone")}
     facts = {"seed": seed, **chosen, "sizes": used.sizes, "verdict": clf.verdict()}

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import torch
 from torch import Tensor
+
+from redisc.seeds import numpy_generator
 
 
 class Batches:
     """Slices of `nodes (M,)` of about equal size, `size` at the most; each round is a new permutation.
 
-    Where one slice holds all nodes, it is `nodes` as they are, and no random number is drawn.
+    `position` is how many slices have been taken; set it to go on from there. Where one slice holds all nodes, it is
+    `nodes` as they are.
     """
 
-    def __init__(self, nodes: Tensor, size: int, generator: np.random.Generator) -> None:
-        self._nodes, self._generator = nodes, generator
+    def __init__(self, nodes: Tensor, size: int, seed: int) -> None:
+        self._nodes, self._seed, self.position = nodes, seed, 0
         self.per_round = max(1, math.ceil(len(nodes) / size))
-        self._left: list[Tensor] = []
+        self._round, self._slices = -1, [nodes]
 
     def __next__(self) -> Tensor:
-        if self.per_round == 1:
-            return self._nodes
-        if not self._left:
-            order = torch.from_numpy(self._generator.permutation(len(self._nodes))).to(self._nodes.device)
-            self._left = [part.sort().values for part in self._nodes[order].tensor_split(self.per_round)]
-        return self._left.pop()
+        round_, place = divmod(self.position, self.per_round)
+        self.position += 1
+        if self.per_round > 1 and round_ != self._round:
+            order = torch.from_numpy(numpy_generator(self._seed, round_).permutation(len(self._nodes)))
+            cut = self._nodes[order.to(self._nodes.device)].tensor_split(self.per_round)
+            self._round, self._slices = round_, [part.sort().values for part in cut]
+        return self._slices[place]

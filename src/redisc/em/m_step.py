@@ -17,17 +17,29 @@ from redisc.kernels.counter_random import Stream, uniform
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser
 from redisc.problem import Problem
-from redisc.seeds import derive_seed, numpy_generator
+from redisc.seeds import derive_seed, generator_state, numpy_generator, restore_generator
+from redisc.state import State, optimiser_state, restore_optimiser
 
 
 @dataclass(frozen=True)
 class MaskedStates:
-    """Clean labels `(B, N)`, the steps `t (B,)` they are masked at, what is left of them, and the nodes' weights."""
+    """Clean labels `(B, N)`, the steps `t (B,)` they are masked at, what is left of them, and the nodes' weights.
 
+    `number` tells draws apart.
+    """
+
+    number: int
     clean: Tensor
     t: Tensor
     noisy: Tensor
     weights: Tensor
+
+
+@dataclass(frozen=True)
+class DrawnStates(MaskedStates):
+    """Masked states that serve several mini-batches."""
+
+    batches: Batches
 
 
 class MStep:
@@ -52,8 +64,7 @@ class MStep:
         )
         self._count = 0
         self._kept: tuple[int, Tensor] | None = None
-        self._state: MaskedStates | None = None
-        self._served = 0
+        self._drawn: DrawnStates | None = None
 
     def __call__(self, queue: PriorityQueue) -> float:
         """Update the denoiser once and return the loss."""
@@ -64,25 +75,57 @@ class MStep:
         self._optimiser.step()
         return float(loss.detach())
 
+    def state(self) -> State:
+        """Return Adam's moments, where the generators stand, the count and the draw that is kept."""
+        figures = {
+            "count": self._count,
+            "generator": generator_state(self._generator),
+            "dropout": self._dropout.state(),
+            "kept": None if self._kept is None else self._kept[0],
+        }
+        tensors = {} if self._kept is None else {"kept": self._kept[1].to(torch.int32)}
+        if self._drawn is not None:
+            figures |= {"drawn": self._drawn.number, "served": self._drawn.batches.position}
+            tensors |= {"clean": self._drawn.clean.to(torch.int32), "t": self._drawn.t}
+        return State(figures, tensors).joined(optimiser=optimiser_state(self._optimiser))
+
+    def restore(self, state: State) -> None:
+        """Go on from a state; the denoiser's weights are not part of it."""
+        self._count, pushed = state.figures["count"], state.figures["kept"]
+        restore_generator(self._generator, state.figures["generator"])
+        self._dropout.restore(state.figures["dropout"])
+        self._kept = None if pushed is None else (pushed, state.tensors["kept"].long())
+        if "drawn" in state.figures:
+            clean, t = state.tensors["clean"].long(), state.tensors["t"]
+            self._drawn = self._cut(self._masked(clean, t, state.figures["drawn"]))
+            self._drawn.batches.position = state.figures["served"]
+        restore_optimiser(self._optimiser, state.part("optimiser"))
+
     def _whole_loss(self, queue: PriorityQueue) -> Tensor:
         return self.loss(self.new_state(queue))
 
     def _batch_loss(self, queue: PriorityQueue) -> Tensor:
         """Take the next mini-batch; one draw of masked states serves several."""
-        if self._state is None or self._served >= self.config.batches_per_draw:
-            self._state, self._served = self.new_state(queue), 0
-            seen = self._state.weights.sum(0) > 0
-            self._batches = Batches(seen.nonzero().squeeze(1), self.config.batch_size, self._generator)
-        self._served += 1
-        return self.loss(self._state, next(self._batches), self._batches.per_round)
+        if self._drawn is None or self._drawn.batches.position >= self.config.batches_per_draw:
+            self._drawn = self._cut(self.new_state(queue))
+        return self.loss(self._drawn, next(self._drawn.batches), self._drawn.batches.per_round)
+
+    def _cut(self, state: MaskedStates) -> DrawnStates:
+        """Cut the nodes that count in any of the states into mini-batches."""
+        seen = (state.weights.sum(0) > 0).nonzero().squeeze(1)
+        batches = Batches(seen, self.config.batch_size, derive_seed(self._mask_seed, state.number))
+        return DrawnStates(**state.__dict__, batches=batches)
 
     def new_state(self, queue: PriorityQueue) -> MaskedStates:
         """Draw Y(0) from the queue and B masked states of it."""
         clean = self._draw(queue).to(self.problem.known.device)
-        t = self._draw_steps()
-        noisy = self._mask(clean, t)
+        return self._masked(clean, self._draw_steps(), self._count)
+
+    def _masked(self, clean: Tensor, t: Tensor, number: int) -> MaskedStates:
+        noisy = self._mask(clean, t, number)
         labelled = self.problem.known != MASKED
-        return MaskedStates(clean, t, noisy, node_weights(self.config.objective, self.schedule, t, noisy, labelled))
+        weights = node_weights(self.config.objective, self.schedule, t, noisy, labelled)
+        return MaskedStates(number, clean, t, noisy, weights)
 
     def loss(self, state: MaskedStates, rows: Tensor | None = None, parts: int = 1) -> Tensor:
         """Mean objective over B masked states; of `rows` alone, which are one of `parts` parts of all that count."""
@@ -102,9 +145,9 @@ class MStep:
             self._kept = queue.pushed, drawn
         return drawn
 
-    def _mask(self, clean: Tensor, t: Tensor) -> Tensor:
+    def _mask(self, clean: Tensor, t: Tensor, number: int) -> Tensor:
         copies, nodes = torch.arange(len(t)), torch.arange(clean.shape[1])
-        uniforms = uniform(self._mask_seed, Stream.MASK, copies[:, None], self._count, nodes[None])
+        uniforms = uniform(self._mask_seed, Stream.MASK, copies[:, None], number, nodes[None])
         alpha = self.schedule.alpha[t]
         alpha = alpha if alpha.dim() == 2 else alpha[:, None]
         return mask_labels(clean, alpha.to(clean.device), uniforms.to(clean.device))

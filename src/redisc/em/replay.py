@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redisc.state import State
+
 
 class PriorityQueue:
     """Keeps the S newest samples; each is drawn with probability softmax(priority / tau).
@@ -48,3 +50,16 @@ class PriorityQueue:
         """Draw `n` samples with replacement: `(n, N)`."""
         chosen = generator.choice(len(self), size=n, p=self.probabilities())
         return torch.stack([self._samples[k] for k in chosen]).long()
+
+    def state(self) -> State:
+        """Return the samples, their priorities and the count."""
+        figures = {"pushed": self.pushed, "priorities": list(self._priorities)}
+        return State(figures, {"labels": torch.stack(list(self._samples))})
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self.pushed = state.figures["pushed"]
+        self._samples.clear()
+        self._samples.extend(state.tensors["labels"].to(self._dtype))
+        self._priorities.clear()
+        self._priorities.extend(state.figures["priorities"])

@@ -13,6 +13,7 @@ from redisc.clock import Clock
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em.config import EMConfig
 from redisc.em.e_step import EStep, Sampled, draw_samples
+from redisc.em.keeper import Keeper
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
 from redisc.em.warm_start import WarmStart, sample_mean_field, train_mean_field
@@ -21,6 +22,9 @@ from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser, MeanField
 from redisc.problem import Problem
 from redisc.seeds import derive_seed, numpy_generator, torch_generator
+from redisc.state import State, restore_network, weights_state
+
+DIFFUSION = "diffusion"
 
 
 @dataclass
@@ -60,31 +64,76 @@ class Trainer:
         self.problem, self.schedule, self.config, self.seed = problem, schedule, config, seed
         self.queue = PriorityQueue(config.queue_size, config.queue_temperature, problem.num_classes)
         self.history = History()
+        shared = (problem, engine, schedule, config, seed)
+        self._e_step, self._m_step = EStep(*shared), MStep(denoiser, *shared)
         self._done = self._last_gain = 0
+        self._losses: list[float] = []  # since the last look
 
-    def fit(self, clock: Clock) -> WarmStart:
+    def fit(self, clock: Clock, keeper: Keeper | None = None) -> WarmStart:
         """Run Algorithm 1 and return what the warm start found.
 
-        An interrupt during the alternation ends it early and keeps the best weights so far.
+        An interrupt during the alternation ends it early and keeps the best weights so far. A `keeper` is given the
+        state at the end of the warm start and now and then; where it found one, the fit goes on from there.
         """
-        warm = self._warm_start(clock)
-        self.denoiser.reset_parameters(torch_generator(self.seed, "denoiser"))
-        self._best = copy.deepcopy(self.denoiser.state_dict())
+        if keeper is None or not self._resume(clock, keeper):
+            self._warm = self._warm_start(clock, keeper)
+            self.denoiser.reset_parameters(torch_generator(self.seed, "denoiser"))
+            self._best = copy.deepcopy(self.denoiser.state_dict())
+            if keeper is not None:
+                keeper.save(DIFFUSION, clock, self.state())
         try:
-            self.history.stopped_by = self._alternate(clock)
+            self.history.stopped_by = self._alternate(clock, keeper)
         except KeyboardInterrupt:
             self.history.stopped_by = "interrupt"
             if not self.history.iteration:
                 self._look(self._done, float("nan"), clock)
         self.denoiser.load_state_dict(self._best)
-        return warm
+        return self._warm
 
-    def _warm_start(self, clock: Clock) -> WarmStart:
+    def state(self) -> State:
+        """Return all that the alternation needs to go on from here."""
+        figures = {
+            "done": self._done,
+            "last_gain": self._last_gain,
+            "losses": self._losses,
+            "history": self.history.as_dict(),
+        }
+        return State(figures).joined(
+            warm_start=self._warm.state(),
+            mean_field=weights_state(self.mean_field.state_dict()),
+            denoiser=weights_state(self.denoiser.state_dict()),
+            best_denoiser=weights_state(self._best),
+            queue=self.queue.state(),
+            m_step=self._m_step.state(),
+        )
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        figures = state.figures
+        self._done, self._last_gain = figures["done"], figures["last_gain"]
+        self._losses, self.history = list(figures["losses"]), History(**figures["history"])
+        self._warm = WarmStart.restored(state.part("warm_start"))
+        restore_network(self.mean_field, state.part("mean_field"))
+        restore_network(self.denoiser, state.part("denoiser"))
+        self._best = state.part("best_denoiser").tensors
+        self.queue.restore(state.part("queue"))
+        self._m_step.restore(state.part("m_step"))
+
+    def _resume(self, clock: Clock, keeper: Keeper) -> bool:
+        """Take over a state of the alternation; tell whether there was one."""
+        with keeper.reading():
+            state = keeper.found(DIFFUSION, clock)
+            if state is not None:
+                self.restore(state.to(self.problem.known.device))
+        return state is not None
+
+    def _warm_start(self, clock: Clock, keeper: Keeper | None) -> WarmStart:
         """Lines 1 to 8: fill the queue with S samples of the mean-field GNN."""
         self.mean_field.reset_parameters(torch_generator(self.seed, "mean-field"))
         dropout = Dropout(numpy_generator(self.seed, "mean-field dropout"))
-        batches = numpy_generator(self.seed, "mean-field batches")
-        warm = train_mean_field(self.mean_field, self.engine, self.problem, self.config, dropout, batches, clock)
+        batches = derive_seed(self.seed, "mean-field batches")
+        shared = (self.engine, self.problem, self.config, dropout, batches, clock, keeper)
+        warm = train_mean_field(self.mean_field, *shared)
         samples = sample_mean_field(
             warm.probabilities,
             self.problem.known,
@@ -99,27 +148,32 @@ class Trainer:
         self.history.mean_field_epochs, self.history.mean_field_seconds = warm.epochs, clock.elapsed
         return warm
 
-    def _alternate(self, clock: Clock) -> str:
-        """Lines 10 to 17: E-steps and M-steps; returns what ended them."""
-        config, shared = self.config, (self.problem, self.engine, self.schedule, self.config, self.seed)
-        e_step, m_step = EStep(*shared), MStep(self.denoiser, *shared)
-        losses: list[float] = []
-        for iteration in range(1, config.iterations + 1):
-            since_warm = iteration - 1 - config.warm_iterations
-            if since_warm >= 0 and since_warm % config.e_step_every == 0:
-                for labels, priority in e_step(self.denoiser, since_warm // config.e_step_every):
-                    self.queue.push(labels, priority)
-            losses.append(m_step(self.queue))
-            self._done = iteration
-            self._report(clock, iteration, losses[-1])
+    def _alternate(self, clock: Clock, keeper: Keeper | None) -> str:
+        """Lines 10 to 17: E-steps and M-steps from where the fit stands; returns what ended them."""
+        config = self.config
+        for iteration in range(self._done + 1, config.iterations + 1):
+            self._update(iteration)
+            self._report(clock, iteration, self._losses[-1])
             if iteration % config.evaluate_every == 0 or iteration == config.iterations or clock.is_over():
-                self._look(iteration, sum(losses) / len(losses), clock)
-                losses.clear()
+                self._look(iteration, sum(self._losses) / len(self._losses), clock)
+                self._losses.clear()
                 if clock.is_over():
                     return "max_time"
                 if iteration - self._last_gain >= config.patience * config.evaluate_every:
                     return "patience"
+            if keeper is not None and keeper.is_due():
+                keeper.save(DIFFUSION, clock, self.state())
         return "iterations"
+
+    def _update(self, iteration: int) -> None:
+        """Take an M-step, and an E-step before it where one is due."""
+        config = self.config
+        since_warm = iteration - 1 - config.warm_iterations
+        if since_warm >= 0 and since_warm % config.e_step_every == 0:
+            for labels, priority in self._e_step(self.denoiser, since_warm // config.e_step_every):
+                self.queue.push(labels, priority)
+        self._losses.append(self._m_step(self.queue))
+        self._done = iteration
 
     def _look(self, iteration: int, loss: float, clock: Clock) -> None:
         """Score one chain on the validation set and keep the weights if it is the best; of equals the later wins."""
@@ -154,4 +208,4 @@ class Trainer:
         history = self.history
         latest = history.validation[-1] if history.validation else float("nan")
         best = max(history.best_validation, 0.0)
-        clock.report("diffusion", iteration, self.config.iterations, loss=loss, validation=latest, best=best)
+        clock.report(DIFFUSION, iteration, self.config.iterations, loss=loss, validation=latest, best=best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +14,15 @@ from redisc.clock import Clock
 from redisc.diffusion.masking import MASKED
 from redisc.em.batches import Batches
 from redisc.em.config import EMConfig
+from redisc.em.keeper import Keeper
 from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import MeanField
 from redisc.problem import Problem
-from redisc.training import Pace, train
+from redisc.state import State
+from redisc.training import Pace, Training
+
+MEAN_FIELD = "mean-field"
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,15 @@ class WarmStart:
     validation: float
     epochs: int
 
+    def state(self) -> State:
+        """Return all three."""
+        return State({"validation": self.validation, "epochs": self.epochs}, {"probabilities": self.probabilities})
+
+    @classmethod
+    def restored(cls, state: State) -> WarmStart:
+        """Return what `state` was taken of."""
+        return cls(state.tensors["probabilities"], **state.figures)
+
 
 def train_mean_field(
     model: MeanField,
@@ -36,12 +49,16 @@ def train_mean_field(
     problem: Problem,
     config: EMConfig,
     dropout: Dropout,
-    generator: np.random.Generator,
+    batch_seed: int,
     clock: Clock,
+    keeper: Keeper | None = None,
 ) -> WarmStart:
-    """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score."""
+    """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score.
+
+    A `keeper` is given the state now and then, and the training goes on from the one that it found.
+    """
     labelled = (problem.known != MASKED).nonzero().squeeze(1)
-    batches = Batches(labelled, config.batch_size or len(labelled), generator)
+    batches = Batches(labelled, config.batch_size or len(labelled), batch_seed)
     judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
 
     def loss() -> Tensor:
@@ -60,10 +77,31 @@ def train_mean_field(
         config.mean_field_learning_rate,
         config.mean_field_weight_decay,
     )
-    trained = train(model, loss, validate, pace, clock, "mean-field", batches.per_round)
+    training = Training(model, pace)
+    keep = None if keeper is None else _kept_by(keeper, training, dropout, batches, clock)
+    trained = training.run(loss, validate, clock, MEAN_FIELD, keep, batches.per_round)
     with torch.no_grad():
         probabilities = engine.mean_field(model).softmax(1)
     return WarmStart(probabilities, problem.validation.score(probabilities.argmax(1), probabilities), trained.epochs)
+
+
+def _kept_by(
+    keeper: Keeper, training: Training, dropout: Dropout, batches: Batches, clock: Clock
+) -> Callable[[], None]:
+    """Take over the state that was found, and return what is to be called after every epoch."""
+    with keeper.reading():
+        state = keeper.found(MEAN_FIELD, clock)
+        if state is not None:
+            training.restore(state.part("training"))
+            dropout.restore(state.figures["dropout"])
+            batches.position = state.figures["batches"]
+
+    def keep() -> None:
+        if keeper.is_due():
+            reached = State({"dropout": dropout.state(), "batches": batches.position}).joined(training=training.state())
+            keeper.save(MEAN_FIELD, clock, reached)
+
+    return keep
 
 
 def sample_mean_field(

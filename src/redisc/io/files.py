@@ -35,6 +35,25 @@ def write_atomically(target: Path, content: bytes) -> None:
         draft.write_bytes(content)
 
 
+def flush_folder(folder: Path) -> None:
+    """Make sure that files renamed in a folder stay so when the power goes."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def unwritable_part(path: Path) -> Path | None:
+    """Return the nearest existing path at or above `path` if nothing can be created there, else nothing."""
+    above = next(part for part in (path, *path.absolute().parents) if part.exists())
+    try:
+        Path(tempfile.mkdtemp(dir=above)).rmdir()
+    except OSError:
+        return above
+    return None
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object, or say in one sentence why that can't be done."""
     try:

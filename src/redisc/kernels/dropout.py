@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -9,6 +11,7 @@ from torch import Tensor
 from redisc.kernels.compiled import runs_compiled
 from redisc.kernels.relu_dropout import relu_dropout
 from redisc.kernels.sparse import SparseMatrix
+from redisc.seeds import generator_state, restore_generator
 
 
 class Dropout:
@@ -45,6 +48,14 @@ class Dropout:
     def draw_seed(self) -> int:
         """Return a seed for foreign code that does its own dropout."""
         return int(self._generator.integers(2**31))
+
+    def state(self) -> dict[str, Any]:
+        """Return where the generator stands."""
+        return generator_state(self._generator)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        restore_generator(self._generator, state)
 
     def _mask(self, shape: torch.Size, rate: float, like: Tensor) -> Tensor:
         kept = _kept(rate)

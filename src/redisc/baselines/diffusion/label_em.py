@@ -169,7 +169,7 @@ class LabelEM(NeuralBaseline):
         model.reset_parameters(torch_generator(lesson.seed, "mean-field"))
         model.to(topology.device, topology.dtype)
         dropout = Dropout(lesson.generator("mean-field dropout"))
-        batches = lesson.generator("mean-field batches")
+        batches = derive_seed(lesson.seed, "mean-field batches")
         warm = train_mean_field(model, lesson.engine, problem, config, dropout, batches, lesson.clock)
         queue = PriorityQueue(self.queue_size, 1.0, problem.num_classes)
         chosen = (self.queue_size, self.mean_field_temperature, lesson.generator("warm start"))
