@@ -27,7 +27,7 @@ def planted_on_disk(
     """Draw a planted graph into a folder that `Graph.open` opens.
 
     Parameters and distribution are those of `redisc.datasets.planted.planted`, and the graph is a function of them
-    and the seed, but it is another draw. Edges are drawn and features written in pieces: memory is about 200 bytes
+    and the seed, but it is another draw. Edges are drawn and features written in pieces: memory is about 100 bytes
     a node and 11 bytes an edge inside classes.
 
     Args:
