@@ -264,6 +264,22 @@ def test_an_unfinished_fit_is_mentioned_and_made_anew_without_resume(tmp_path, m
     assert said == f"note: there is no unfinished fit in {tmp_path}/run.partial: starting from the beginning"
 
 
+def test_a_run_that_can_not_be_written_leaves_the_unfinished_fit(tmp_path, monkeypatch, capsys):
+    def full(self, *_):
+        raise OSError(28, "No space left on device", str(self.folder))
+
+    arguments = command(tmp_path / "run", "--json", iterations=5)
+    with monkeypatch.context() as patch:
+        patch.setattr("redisc.run.Run.save", full)
+        patch.setattr(sys, "argv", ["redisc", *arguments])
+        with pytest.raises(SystemExit, match="2"):
+            main()
+    assert StateFolder(tmp_path / "run.partial").holds_state()
+    capsys.readouterr()
+    assert json.loads(redisc(monkeypatch, capsys, [*arguments, "--resume"]).out)["history"]["iteration"] == [5]
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [

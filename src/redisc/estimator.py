@@ -14,8 +14,7 @@ import torch
 from redisc.classifier import NodeClassifier, saved_settings
 from redisc.clock import Clock
 from redisc.diffusion import Schedule, get_schedule
-from redisc.em import EMConfig, Sampled, Trainer
-from redisc.em.keeper import Keeper
+from redisc.em import EMConfig, Keeper, Sampled, Trainer
 from redisc.engine import Engine, Scale, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph
@@ -228,7 +227,7 @@ class ReDiSC(NodeClassifier):
         *,
         split: int = 0,
         max_time: float | None = None,
-        checkpoint: str | Path | None = None,
+        checkpoint: str | Path | Keeper | None = None,
         checkpoint_every: float = 60.0,
         resume: bool = False,
     ) -> ReDiSC:
@@ -244,7 +243,7 @@ class ReDiSC(NodeClassifier):
         the warm start ends, whole or not at all, and removed when the fit ends. After a kill `resume=True` goes on from
         it, to the same bits as if nothing had happened; time spent before counts towards `max_time`. Without a state
         the fit starts from the beginning. A state of other settings, masks, labels or seeds, or of another graph, is
-        refused.
+        refused. A `Keeper` in place of the folder brings its own interval, and its owner removes the state.
         """
         self._check_settings()
         keeper = _keeper(checkpoint, checkpoint_every, resume)
@@ -269,7 +268,7 @@ class ReDiSC(NodeClassifier):
         )
         with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes), memory_kept():
             trainer.fit(Clock(max_time, bar.update if self.verbose else None), keeper)
-        if keeper is not None:
+        if keeper is not None and keeper is not checkpoint:
             keeper.remove()
         self._model = model
         self._remember(task, engine, trainer.history.as_dict())
@@ -429,7 +428,9 @@ class ReDiSC(NodeClassifier):
 _DEFAULTS = signature(ReDiSC.__init__).parameters
 
 
-def _keeper(checkpoint: str | Path | None, every: float, resume: bool) -> Keeper | None:
+def _keeper(checkpoint: str | Path | Keeper | None, every: float, resume: bool) -> Keeper | None:
+    if isinstance(checkpoint, Keeper):
+        return checkpoint
     if checkpoint is not None:
         return Keeper(checkpoint, every, resume)
     if resume:

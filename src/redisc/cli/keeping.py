@@ -11,32 +11,41 @@ from typing import Any
 import typer
 
 from redisc.classifier import NodeClassifier
+from redisc.em import Keeper
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
-from redisc.io.state import StateFolder
 
 _EVERY = 60.0
 
 
-def keeping(clf: NodeClassifier, folder: Path, every: float | None, resume: bool) -> dict[str, Any]:
-    """Return the arguments of `fit` that keep its state in `folder`; of the methods only ReDiSC can do that."""
+@contextmanager
+def kept(clf: NodeClassifier, folder: Path, every: float | None, resume: bool) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of `fit` that keep its state in `folder`; when the block ends well the state is removed.
+
+    An interrupt that leaves a state ends the command and says how to go on.
+    """
+    keeper = _keeper(clf, folder, every, resume)
+    if keeper is None:
+        yield {}
+        return
+    try:
+        yield {"checkpoint": keeper}
+        keeper.remove()
+    except KeyboardInterrupt:
+        if not keeper.folder.holds_state():
+            raise
+        print(f"interrupted: the unfinished fit is in {folder}; --resume goes on with it", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def _keeper(clf: NodeClassifier, folder: Path, every: float | None, resume: bool) -> Keeper | None:
+    """Return what keeps the state; of the methods only ReDiSC has one."""
     if not isinstance(clf, ReDiSC):
         if resume or every is not None:
             option = "--resume" if resume else "--checkpoint-every"
             raise ConfigError(f"{option}: method {clf.name} keeps no state while it is fitted, only redisc does")
-        return {}
-    if not resume and StateFolder(folder).holds_state():
+        return None
+    keeper = Keeper(folder, _EVERY if every is None else every, resume)
+    if not resume and keeper.folder.holds_state():
         print(f"note: {folder} holds an unfinished fit that --resume would continue; starting anew", file=sys.stderr)
-    return {"checkpoint": folder, "checkpoint_every": _EVERY if every is None else every, "resume": resume}
-
-
-@contextmanager
-def told_if_interrupted(folder: Path) -> Iterator[None]:
-    """End a command that was interrupted before there was a model, and say how to go on where that can be done."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not StateFolder(folder).holds_state():
-            raise
-        print(f"interrupted: the unfinished fit is in {folder}; --resume goes on with it", file=sys.stderr)
-        raise typer.Exit(130) from None
+    return keeper

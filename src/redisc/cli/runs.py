@@ -11,7 +11,7 @@ import typer
 from redisc.classifier import NodeClassifier
 from redisc.cli.app import DATASET_HELP, DataDir, Json, RunFolder, app
 from redisc.cli.inputs import build, choose_masks, graph_source, read_settings
-from redisc.cli.keeping import keeping, told_if_interrupted
+from redisc.cli.keeping import kept
 from redisc.cli.output import console, print_comparison, print_json
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
@@ -56,13 +56,12 @@ def fit(
     masks = choose_masks(graph, split, test_fraction, seed, from_files)
     visible = np.where(masks.train | masks.val, graph.y, -1)
     clf = build(kind, graph, visible, from_files, backbone, settings)
-    safety = keeping(clf, run.unfinished, checkpoint_every, resume)
-    with told_if_interrupted(run.unfinished):
+    with kept(clf, run.unfinished, checkpoint_every, resume) as safety:
         clf.fit(graph, masks.train, masks.val if masks.val.any() else None, max_time=max_time, **safety)
-    used = Split(clf.train_mask_, clf.val_mask_, masks.test)
-    chosen = {"method": method, "backbone": clf.get_params().get("backbone")}
-    facts = {"seed": seed, **chosen, "sizes": used.sizes, "verdict": clf.verdict()}
-    run.save(clf, source, used, facts)
+        used = Split(clf.train_mask_, clf.val_mask_, masks.test)
+        chosen = {"method": method, "backbone": clf.get_params().get("backbone")}
+        facts = {"seed": seed, **chosen, "sizes": used.sizes, "verdict": clf.verdict()}
+        run.save(clf, source, used, facts)
     if as_json:
         print_json({"run": str(run.folder), **facts, "history": clf.history_})
         return

@@ -2,11 +2,13 @@
 
 from redisc.em.config import EMConfig
 from redisc.em.e_step import Sampled, draw_samples
+from redisc.em.keeper import Keeper
 from redisc.em.trainer import History, Trainer
 
 __all__ = [
     "EMConfig",
     "History",
+    "Keeper",
     "Sampled",
     "Trainer",
     "draw_samples",
