@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from redisc.world import world
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -35,8 +37,10 @@ class Clock:
         return time.monotonic() - self._start
 
     def is_over(self) -> bool:
-        """Tell whether `max_time` has been spent."""
-        return self.max_time is not None and self.elapsed >= self.max_time
+        """Tell whether `max_time` has been spent; of several processes the first one decides for all."""
+        if self.max_time is None:
+            return False
+        return world().gather([self.elapsed >= self.max_time])[0]
 
     def report(self, phase: str, done: int, total: int, **figures: float) -> None:
         """Tell the listener; the estimate extrapolates the phase's pace and never passes `max_time`."""

@@ -25,9 +25,10 @@ from redisc.nn import Architecture, ModuleMaker
 from redisc.origin import Origin
 from redisc.progress import ProgressBar
 from redisc.recipes import recipe_settings
+from redisc.scale.label_in_parts import label_in_parts
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
-from redisc.task import make_task
+from redisc.task import as_graph, make_task
 
 Settings = TypeVar("Settings", Architecture, EMConfig)
 
@@ -284,6 +285,20 @@ class ReDiSC(NodeClassifier):
         """
         sampled = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation")
         return self.classes_[sampled.labels[0].cpu().numpy()]
+
+    def predict_in_parts(self, graph: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `predict` does, `(N,)`, and its confidence `(N,)`, with the graph shared by all processes.
+
+        Every process of `torchrun` computes its own nodes and reads only their part of a graph on disk; boundary rows
+        travel at every layer. A node's confidence is the denoiser's own probability when it is revealed, 1 where it
+        is known.
+        """
+        target = getattr(self, "graph_", None) if graph is None else as_graph(graph)
+        if target is None:
+            raise NotFittedError("a loaded model holds no graph: pass one, as in predict_in_parts(graph)")
+        choice = (self._setting("evaluation_temperature"), self._setting("routing"))
+        places, confidence = label_in_parts(self._fitted(), target, *choice)
+        return self.classes_[places], confidence
 
     def sample(
         self,

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
+from redisc.diffusion.sampler import Denoise
 from redisc.em import Sampled, draw_samples
 from redisc.engine import Engine, Scale, engine_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
@@ -83,15 +84,21 @@ class JointModel:
         routing: str = "labelled-first",
     ) -> Sampled:
         """Run `n` chains; `purpose` names their random numbers."""
-        process = ReverseProcess(
-            engine.denoise(self.denoiser),
+        process = self.process(engine.denoise(self.denoiser), known, temperature, purpose, routing)
+        return draw_samples(process, torch.arange(n), len(self.origin.classes))
+
+    def process(
+        self, denoise: Denoise, known: np.ndarray, temperature: float, purpose: str, routing: str
+    ) -> ReverseProcess:
+        """Return the reverse process whose random numbers `purpose` names."""
+        return ReverseProcess(
+            denoise,
             self.blueprint.schedule,
             get_routing(routing),
             torch.from_numpy(known).to(self.blueprint.device),
             derive_seed(self.origin.seed, purpose),
             temperature,
         )
-        return draw_samples(process, torch.arange(n), len(self.origin.classes))
 
     def to_checkpoint(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return settings that JSON can hold, and tensors."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from redisc.errors import RediscError
+from redisc.errors import RankError, RediscError
+from redisc.world import joined
 
 app = typer.Typer(
     help="Complete the labels of a partially labelled graph jointly.", no_args_is_help=True, add_completion=False
@@ -22,13 +27,35 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder made by
 DataDir = Annotated[str | None, typer.Option(help="Folder of NAME.npz files (default: REDISC_DATA).")]
 
 
+@contextmanager
+def _quiet_unless(leads: bool) -> Iterator[None]:
+    """Let one of several processes talk; a signal that ends this one says why."""
+    if "RANK" in os.environ:
+        signal.signal(signal.SIGTERM, _told_to_stop)
+    if leads:
+        yield
+        return
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+        yield
+
+
+def _told_to_stop(*_: object) -> None:
+    raise RankError(
+        "stopped, as a process of this run is when another one ends: start it again with --resume to go on from the "
+        "last checkpoint"
+    )
+
+
 def main() -> None:
     """Run the command; a wrong input is one line on standard error and exit code 2."""
-    warnings.showwarning = lambda message, *_, **__: print(f"note: {message}", file=sys.stderr)
+    leads = os.environ.get("RANK", "0") == "0"
+    warnings.showwarning = lambda message, *_, **__: print(f"note: {message}", file=sys.stderr) if leads else None
     try:
-        app()
+        with _quiet_unless(leads), joined():
+            app()
     except RediscError as fault:
-        print(f"error: {fault}", file=sys.stderr)
+        if leads or isinstance(fault, RankError):  # a wrong input is the same for all ranks: one of them says so
+            print(f"error: {fault}", file=sys.stderr)
         sys.exit(2)
     except OSError as fault:
         print(f"error: {fault.strerror}: {fault.filename}", file=sys.stderr)

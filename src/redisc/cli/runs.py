@@ -21,6 +21,7 @@ from redisc.io.tables import write_table
 from redisc.methods import method_named
 from redisc.run import Run
 from redisc.source import FileSource
+from redisc.world import world
 
 
 @app.command()
@@ -49,7 +50,7 @@ def fit(
     edges.csv --nodes nodes.csv --label topic
     """
     source, kind = graph_source(dataset, data_dir, seed, edges, nodes, label, id), method_named(method)
-    settings = {"random_state": seed, "verbose": not as_json, **read_settings(kind, setting or [])}
+    settings = {"random_state": seed, "verbose": not as_json and world().leads, **read_settings(kind, setting or [])}
     run = Run(out or Path("runs") / _run_name(Path(dataset).name if dataset else Path(str(edges)).stem, method, seed))
     run.check_free()
     graph, from_files = source.load(), isinstance(source, FileSource)
@@ -61,7 +62,8 @@ def fit(
         used = Split(clf.train_mask_, clf.val_mask_, masks.test)
         chosen = {"method": method, "backbone": clf.get_params().get("backbone")}
         facts = {"seed": seed, **chosen, "sizes": used.sizes, "verdict": clf.verdict()}
-        run.save(clf, source, used, facts)
+        if world().leads:
+            run.save(clf, source, used, facts)
     if as_json:
         print_json({"run": str(run.folder), **facts, "history": clf.history_})
         return
@@ -73,14 +75,20 @@ def predict(
     folder: RunFolder,
     out: Annotated[Path | None, typer.Option(help="CSV or Parquet file (default: RUN/predictions.csv).")] = None,
     samples: Annotated[int, typer.Option(help="Chains behind the confidence.")] = 32,
+    in_parts: Annotated[bool, typer.Option("--in-parts", help="Share the graph among torchrun's processes.")] = False,
     as_json: Json = False,
 ) -> None:
     """Write id, label, confidence and the plausible labels of every node.
 
-    Plausible labels are the fewest that hold 90 % of the probability. Example: redisc predict runs/cora-0
+    Plausible labels are the fewest that hold 90 % of the probability. With --in-parts every process of `torchrun`
+    holds its part of the graph, and confidence comes from the one chain that is written. Example: redisc predict
+    runs/cora-0
     """
     run = Run(folder)
     graph, clf = run.graph(), run.model()
+    if in_parts:
+        _predict_in_parts(clf, graph, out or folder / "predictions.csv", as_json)
+        return
     labels, probabilities = clf.predict(graph), clf.predict_proba(samples, graph=graph)
     names, order = _class_names(graph, clf), np.argsort(clf.classes_)
     place = order[np.searchsorted(clf.classes_, labels, sorter=order)]
@@ -92,11 +100,31 @@ def predict(
         "known": (clf.known_ >= 0).tolist(),
     }
     target = out or folder / "predictions.csv"
-    write_table(target, columns)
+    if world().leads:
+        write_table(target, columns)
     if as_json:
         print_json({"out": str(target), "nodes": len(place), "known": sum(columns["known"])})
         return
     console.print(f"{len(place):,} labels written to {target} ({sum(columns['known']):,} of them were known)")
+
+
+def _predict_in_parts(clf: NodeClassifier, graph: Graph, target: Path, as_json: bool) -> None:
+    if not isinstance(clf, ReDiSC):
+        raise ConfigError(f"--in-parts is for runs of ReDiSC; this is one of {clf.title}")
+    labels, confidence = clf.predict_in_parts(graph)
+    names = dict(zip(clf.classes_.tolist(), _class_names(graph, clf), strict=True))
+    columns = {
+        "id": _ids(graph),
+        "label": [names[label] for label in labels.tolist()],
+        "confidence": np.round(confidence, 4).tolist(),
+        "known": (clf.known_ >= 0).tolist(),
+    }
+    if world().leads:
+        write_table(target, columns)
+    if as_json:
+        print_json({"out": str(target), "nodes": len(labels), "known": sum(columns["known"])})
+        return
+    console.print(f"{len(labels):,} labels written to {target} by {world().size} processes")
 
 
 @app.command()
@@ -120,7 +148,8 @@ def sample(
     drawn = clf.sample(n, temperature=temperature, graph=graph, random_state=seed)
     columns = {"id": _ids(graph)} | {f"sample_{k}": [names[c] for c in row] for k, row in enumerate(drawn.tolist())}
     target = out or folder / "samples.csv"
-    write_table(target, columns)
+    if world().leads:
+        write_table(target, columns)
     if as_json:
         print_json({"out": str(target), "samples": n, "nodes": graph.num_nodes})
         return

@@ -14,6 +14,7 @@ from redisc.engine import Engine
 from redisc.nn import Denoiser
 from redisc.problem import Problem, Validation
 from redisc.seeds import derive_seed
+from redisc.world import World, world
 
 
 class RevealedProbabilities:
@@ -35,10 +36,10 @@ class RevealedProbabilities:
             self._times.index_add_(0, node, torch.ones_like(node))
         return state
 
-    def mean(self) -> Tensor:
-        """Return mean probabilities `(N, C)`."""
+    def mean(self, together: World) -> Tensor:
+        """Return mean probabilities `(N, C)` over the chains of all processes."""
         labelled = self._known != MASKED
-        mean = self._total / self._times.clamp_min(1)[:, None]
+        mean = together.sum(self._total) / together.sum(self._times).clamp_min(1)[:, None]
         mean[labelled] = 0
         mean[labelled, self._known[labelled]] = 1
         return mean
@@ -52,11 +53,17 @@ class Sampled:
     probabilities: Tensor
 
 
-def draw_samples(process: ReverseProcess, chains: Tensor, num_classes: int, group: int = 8) -> Sampled:
-    """Run chains in groups of `group`, which bounds memory and changes no sample."""
+def draw_samples(
+    process: ReverseProcess, chains: Tensor, num_classes: int, group: int = 8, alone: bool = False
+) -> Sampled:
+    """Run chains in groups of `group`, which bounds memory and changes no sample.
+
+    Several processes share the groups, unless this one is asked `alone`.
+    """
+    together = World() if alone else world()
     observer = RevealedProbabilities(process.known, num_classes)
-    labels = [process.run(part, observer) for part in chains.split(group)]
-    return Sampled(torch.cat(labels), observer.mean())
+    mine = [process.run(part, observer) for part in together.share(chains.split(group))]
+    return Sampled(torch.cat(together.gather(mine)), observer.mean(together))
 
 
 class EStep:
@@ -79,10 +86,11 @@ class EStep:
             derive_seed(self._seed, round_),
             self.config.e_step_temperature,
         )
-        return [self._scored(process, chain, held_out) for chain in range(self.config.e_step_samples)]
+        mine = world().share(range(self.config.e_step_samples))
+        return world().gather([self._scored(process, chain, held_out) for chain in mine])
 
     def _scored(self, process: ReverseProcess, chain: int, held_out: Tensor) -> tuple[Tensor, float | None]:
-        sampled = draw_samples(process, torch.tensor([chain]), self.problem.num_classes)
+        sampled = draw_samples(process, torch.tensor([chain]), self.problem.num_classes, alone=True)
         labels = sampled.labels[0]
         priority = self._priority(labels, sampled.probabilities, held_out)
         known = self.problem.known

@@ -15,6 +15,7 @@ from redisc.errors import CheckpointError, ConfigError
 from redisc.identity import differences
 from redisc.io.state import StateFolder
 from redisc.state import State
+from redisc.world import world
 
 
 class Keeper:
@@ -63,7 +64,10 @@ class Keeper:
         return time.monotonic() - self._saved_at >= self.every
 
     def save(self, phase: str, clock: Clock, state: State) -> None:
-        """Write the state that a fit has reached in `phase`."""
+        """Write the state that a fit has reached in `phase`; of several processes the first one writes."""
+        self._saved_at = time.monotonic()
+        if not world().leads:
+            return
         about = State({"fit": self._identity, "phase": phase, "clock": clock.state()})
         try:
             self.folder.save(about.joined(**{"fit state": state}))
@@ -72,7 +76,6 @@ class Keeper:
                 f"the state of the fit can't be written to {self.folder.path} ({fault.strerror}): the fit goes on",
                 stacklevel=2,
             )
-        self._saved_at = time.monotonic()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -87,6 +90,8 @@ class Keeper:
 
     def remove(self) -> None:
         """Remove the state: the fit has ended."""
+        if not world().leads:
+            return
         try:
             self.folder.remove()
         except OSError as fault:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from redisc.diffusion import MASKED, Schedule, mask_labels, node_weights, weighted_cross_entropy
 from redisc.em.batches import Batches
 from redisc.em.config import EMConfig
 from redisc.em.replay import PriorityQueue
 from redisc.engine import Engine
+from redisc.errors import ConfigError
 from redisc.kernels.counter_random import Stream, uniform
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser
 from redisc.problem import Problem
 from redisc.seeds import derive_seed, generator_state, numpy_generator, restore_generator
 from redisc.state import State, optimiser_state, restore_optimiser
+from redisc.world import world
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,28 @@ class MaskedStates:
     noisy: Tensor
     weights: Tensor
 
+    def copies(self, which: Tensor) -> MaskedStates:
+        """Return some of the B states."""
+        return MaskedStates(self.number, self.clean[which], self.t[which], self.noisy[which], self.weights[which])
+
 
 @dataclass(frozen=True)
 class DrawnStates(MaskedStates):
     """Masked states that serve several mini-batches."""
 
     batches: Batches
+
+
+class _Loss(nn.Module):
+    """The objective as a module around the denoiser, which is what PyTorch shares between processes."""
+
+    def __init__(self, denoiser: Denoiser, compute: Callable[..., Tensor]) -> None:
+        super().__init__()
+        self.denoiser, self._compute = denoiser, compute
+
+    def forward(self, *arguments: Any) -> Tensor:
+        """Return the loss of some masked states."""
+        return self._compute(*arguments)
 
 
 class MStep:
@@ -65,11 +85,18 @@ class MStep:
         self._count = 0
         self._kept: tuple[int, Tensor] | None = None
         self._drawn: DrawnStates | None = None
+        self._world = world()
+        shared = "batch_size" if config.batch_size else "masks"
+        if self._world.size > getattr(config, shared):
+            raise ConfigError(f"{shared}={getattr(config, shared)} can't be shared by {self._world.size} processes")
+        self._objective = self._world.parallel(_Loss(denoiser, self.loss))
 
     def __call__(self, queue: PriorityQueue) -> float:
         """Update the denoiser once and return the loss."""
         self._count += 1
         self._optimiser.zero_grad()
+        if self._world.size > 1:
+            self._dropout = Dropout(numpy_generator(self._mask_seed, "dropout", self._world.rank, self._count))
         loss = self._batch_loss(queue) if self.config.batch_size else self._whole_loss(queue)
         loss.backward()
         self._optimiser.step()
@@ -102,13 +129,19 @@ class MStep:
         restore_optimiser(self._optimiser, state.part("optimiser"))
 
     def _whole_loss(self, queue: PriorityQueue) -> Tensor:
-        return self.loss(self.new_state(queue))
+        """Take this process's share of the masked states; gradients are averaged over processes."""
+        state, size = self.new_state(queue), self._world.size
+        if size == 1:
+            return self._objective(state)
+        mine = torch.arange(self.config.masks)[self._world.rank :: size]
+        return self._objective(state.copies(mine)) * (len(mine) * size / self.config.masks)
 
     def _batch_loss(self, queue: PriorityQueue) -> Tensor:
         """Take the next mini-batch; one draw of masked states serves several."""
         if self._drawn is None or self._drawn.batches.position >= self.config.batches_per_draw:
             self._drawn = self._cut(self.new_state(queue))
-        return self.loss(self._drawn, next(self._drawn.batches), self._drawn.batches.per_round)
+        rows, size = next(self._drawn.batches), self._world.size
+        return self._objective(self._drawn, rows[self._world.rank :: size], size * self._drawn.batches.per_round)
 
     def _cut(self, state: MaskedStates) -> DrawnStates:
         """Cut the nodes that count in any of the states into mini-batches."""

@@ -16,6 +16,7 @@ from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import by_group, group_key, show, summarise
 from redisc.experiments.tables import Line, table_lines
 from redisc.methods import title_of
+from redisc.world import world
 
 PRINTED_AS = {"roman_empire_glove": "roman_empire"}
 """Datasets whose printed figures stand under another name; with other features they are not comparable."""
@@ -30,7 +31,7 @@ def run_table(
 ) -> list[str]:
     """Run the cells that the store lacks, of the datasets at hand; returns complaints of those that failed."""
     lines = [line for line in table_lines(name, datasets) if is_at_hand(line.dataset, data_dir)]
-    cells = [line.cell(seed) for seed in range(seeds) for line in lines]
+    cells = world().share([line.cell(seed) for seed in range(seeds) for line in lines])
     return run_missing(cells, store, data_dir, report=report)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -32,10 +33,11 @@ class ResultStore:
                 raise CheckpointError(f"{self.path}, line {number}: it is not JSON") from None
 
     def add(self, row: dict[str, Any]) -> None:
-        """Append one row and flush it to the disk."""
+        """Append one row and flush it to the disk; several processes may do so at a time."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._mend()
         with self.path.open("a", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            self._mend()
             file.write(json.dumps(row, sort_keys=True) + "\n")
             file.flush()
             os.fsync(file.fileno())

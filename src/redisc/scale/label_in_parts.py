@@ -1,0 +1,39 @@
+"""One joint labelling of a graph that no process holds as a whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from redisc.diffusion import MASKED, State
+from redisc.errors import ConfigError
+from redisc.graph import Graph
+from redisc.model import JointModel
+from redisc.nn import Architecture
+from redisc.scale.part import Part
+from redisc.scale.part_engine import PartEngine
+from redisc.world import world
+
+
+def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels `(N,)` as places in the classes, and the confidence in them `(N,)`; the same on every rank.
+
+    A rank holds its rows of the adjacency and the features, one layer's rows of its nodes and halo, and `9 N` bytes
+    for all labels and when they are revealed.
+    """
+    architecture = model.blueprint.architecture
+    if not isinstance(architecture, Architecture) or torch.device(model.blueprint.device).type != "cpu":
+        raise ConfigError("graphs in parts need a built-in backbone and device='cpu'")
+    part = Part.of(graph, world(), model.blueprint.dtype)
+    features = model.origin.scaling.apply(graph.x[part.start : part.stop], model.blueprint.dtype)
+    engine, known = PartEngine(part, features, architecture.hops), model.origin.known_for(graph)
+    process = model.process(engine.denoise(model.denoiser), known, temperature, "evaluation", routing)
+    confidence = torch.from_numpy((known != MASKED).astype(np.float64))
+
+    def watch(state: State) -> State:
+        if state.revealed is not None:
+            shown = state.revealed
+            confidence[shown.node] = shown.logits.double().softmax(1).gather(1, shown.labels[:, None]).squeeze(1)
+        return state
+
+    return process.run(1, watch)[0].numpy(), confidence.numpy()
