@@ -25,14 +25,23 @@ class Validation:
         if self.metric not in _METRICS:
             raise ConfigError(f"unknown metric {self.metric!r}; choose one of {', '.join(_METRICS)}")
 
-    def score(self, labels: Tensor, probabilities: Tensor) -> float:
-        """Score one assignment `labels (N,)` and its `probabilities (N, C)` on the validation nodes."""
-        nodes = torch.from_numpy(self.nodes).to(labels.device)
-        return self.score_rows(labels[nodes], probabilities[nodes])
+    @property
+    def reads_probabilities(self) -> bool:
+        """Tell whether the metric looks at more than labels."""
+        return self.metric == "roc_auc"
 
-    def score_rows(self, labels: Tensor, probabilities: Tensor) -> float:
+    def score(self, labels: Tensor, probabilities: Tensor | None) -> float:
+        """Score one assignment `labels (N,)` and its `probabilities (N, C)` on the validation nodes.
+
+        Probabilities may be left out where the metric does not read them.
+        """
+        nodes = torch.from_numpy(self.nodes).to(labels.device)
+        return self.score_rows(labels[nodes], None if probabilities is None else probabilities[nodes])
+
+    def score_rows(self, labels: Tensor, probabilities: Tensor | None) -> float:
         """Score the validation nodes' own labels `(V,)` and probabilities `(V, C)`."""
-        return float(_METRICS[self.metric](self.labels, labels.cpu().numpy(), probabilities.cpu().numpy()))
+        shares = np.empty((0, 0)) if probabilities is None else probabilities.cpu().numpy()
+        return float(_METRICS[self.metric](self.labels, labels.cpu().numpy(), shares))
 
 
 _METRICS: dict[str, Callable[[np.ndarray, np.ndarray, np.ndarray], float]] = {

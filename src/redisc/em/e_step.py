@@ -66,6 +66,17 @@ def draw_samples(
     return Sampled(torch.cat(together.gather(mine)), observer.mean(together))
 
 
+def draw_one(process: ReverseProcess, chain: int, problem: Problem) -> tuple[Tensor, Tensor | None]:
+    """Run one chain in this process: labels `(N,)`, and probabilities `(N, C)` where the metric reads them.
+
+    On millions of nodes probabilities take gigabytes.
+    """
+    if not problem.validation.reads_probabilities:
+        return process.run(torch.tensor([chain]))[0], None
+    sampled = draw_samples(process, torch.tensor([chain]), problem.num_classes, alone=True)
+    return sampled.labels[0], sampled.probabilities
+
+
 class EStep:
     """Draws samples from the current model and gives each its priority."""
 
@@ -90,13 +101,12 @@ class EStep:
         return world().gather([self._scored(process, chain, held_out) for chain in mine])
 
     def _scored(self, process: ReverseProcess, chain: int, held_out: Tensor) -> tuple[Tensor, float | None]:
-        sampled = draw_samples(process, torch.tensor([chain]), self.problem.num_classes, alone=True)
-        labels = sampled.labels[0]
-        priority = self._priority(labels, sampled.probabilities, held_out)
+        labels, probabilities = draw_one(process, chain, self.problem)
+        priority = self._priority(labels, probabilities, held_out)
         known = self.problem.known
         return torch.where(known != MASKED, known, labels), priority
 
-    def _priority(self, labels: Tensor, probabilities: Tensor, held_out: Tensor) -> float | None:
+    def _priority(self, labels: Tensor, probabilities: Tensor | None, held_out: Tensor) -> float | None:
         if self.config.priority == "validation":
             return self.problem.validation.score(labels, probabilities)
         if self.config.priority == "train-cv" and held_out.any():

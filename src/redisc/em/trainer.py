@@ -12,7 +12,7 @@ from torch import Tensor
 from redisc.clock import Clock
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em.config import EMConfig
-from redisc.em.e_step import EStep, Sampled, draw_samples
+from redisc.em.e_step import EStep, draw_one
 from redisc.em.keeper import Keeper
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
@@ -177,8 +177,7 @@ class Trainer:
 
     def _look(self, iteration: int, loss: float, clock: Clock) -> None:
         """Score one chain on the validation set and keep the weights if it is the best; of equals the later wins."""
-        sampled = self.evaluate()
-        score, history = self._score(sampled.labels[0], sampled.probabilities), self.history
+        score, history = self._score(*self.evaluate()), self.history
         if score > history.best_validation:
             self._last_gain = iteration
         if score >= history.best_validation:
@@ -189,7 +188,7 @@ class Trainer:
         history.validation.append(score)
         history.elapsed.append(clock.elapsed)
 
-    def evaluate(self) -> Sampled:
+    def evaluate(self) -> tuple[Tensor, Tensor | None]:
         """Run the evaluation chain: at a low temperature, the same random numbers every time."""
         process = ReverseProcess(
             self.engine.denoise(self.denoiser),
@@ -199,9 +198,9 @@ class Trainer:
             derive_seed(self.seed, "evaluation"),
             self.config.evaluation_temperature,
         )
-        return draw_samples(process, torch.arange(1), self.problem.num_classes)
+        return draw_one(process, 0, self.problem)
 
-    def _score(self, labels: Tensor, probabilities: Tensor) -> float:
+    def _score(self, labels: Tensor, probabilities: Tensor | None) -> float:
         return self.problem.validation.score(labels, probabilities)
 
     def _report(self, clock: Clock, iteration: int, loss: float) -> None:

@@ -108,8 +108,10 @@ def sample_mean_field(
     probabilities: Tensor, known: Tensor, n: int, temperature: float, generator: np.random.Generator
 ) -> Iterator[Tensor]:
     """Draw `n` samples `(N,)`, every node on its own, known labels put in (Algorithm 1, lines 5 and 6)."""
-    sharpened = (probabilities.double().clamp_min(1e-30).log() / temperature).softmax(1)
-    cumulative = sharpened.cumsum(1)
+    # In place where it can be: on millions of nodes every copy is a gigabyte.
+    heat = probabilities.to(torch.float64, copy=True).clamp_min_(1e-30).log_().div_(temperature)
+    cumulative = heat.softmax(1).cumsum_(1)
+    del heat
     for _ in range(n):
         uniforms = torch.from_numpy(generator.random(len(known))).to(cumulative.device)
         drawn = (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(1)
