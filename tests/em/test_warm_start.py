@@ -47,7 +47,7 @@ def test_known_labels_stand_in_every_sample_whatever_the_probabilities():
 class Scores:
     """A validation set that gives the scores it was told, whatever it is shown; afterwards the last one."""
 
-    metric, nodes = "accuracy", np.arange(2)
+    metric, nodes, reads_probabilities = "accuracy", np.arange(2), False
 
     def __init__(self, *scores):
         self.scores = list(scores)

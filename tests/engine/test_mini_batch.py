@@ -12,7 +12,6 @@ from redisc import ReDiSC, datasets
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, get_routing
 from redisc.engine import mini_batch
 from redisc.engine.mini_batch import MiniBatchEngine
-from redisc.kernels.dropout import Dropout
 from redisc.nn import BACKBONES
 
 SEEDS = st.integers(0, 10_000)
@@ -83,9 +82,9 @@ def test_sampled_neighbours_are_right_on_average(seed, backbone):
     """One linear layer: the mean over draws tends to the exact logits."""
     graph = random_graph(seed, nodes=12, edges=60)
     model, rows = mean_field(backbone, seed=seed, layers=1), torch.arange(12)
-    dropout, way = Dropout(np.random.default_rng(seed)), batched(graph, fanout=2)
+    way = batched(graph, fanout=2)
     with torch.no_grad():
-        draws = torch.stack([way.mean_field_rows(model, rows, dropout) for _ in range(600)])
+        draws = torch.stack([way.mean_field_rows(model, rows, draw=k) for k in range(600)])
         exact = engine(graph).mean_field(model)
     error = (draws.mean(0) - exact).abs()
     assert (error <= 6 * draws.std(0) / 600**0.5 + 1e-9).all()
@@ -109,3 +108,14 @@ def test_sparse_features_are_cut_into_rows():
     with torch.no_grad():
         found = MiniBatchEngine(sparse.topology, sparse.features).mean_field_rows(model, rows)
         torch.testing.assert_close(found, sparse.mean_field(model)[rows])
+
+
+@pytest.mark.parametrize("announced", [None, 7, 8])
+def test_a_batch_prepared_ahead_is_the_one_prepared_at_once(announced):
+    """Announced, announced in vain, or not at all."""
+    graph = random_graph(1, edges=60)
+    model, rows, way = mean_field("sage"), torch.tensor([2, 9, 4]), batched(graph, fanout=2)
+    expected = batched(graph, fanout=2).mean_field_rows(model, rows, draw=7)
+    if announced is not None:
+        way.announce(rows, model.depth, announced)
+    assert torch.equal(way.mean_field_rows(model, rows, draw=7), expected)

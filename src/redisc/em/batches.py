@@ -23,8 +23,15 @@ class Batches:
         self._round, self._slices = -1, [nodes]
 
     def __next__(self) -> Tensor:
-        round_, place = divmod(self.position, self.per_round)
         self.position += 1
+        return self._slice(self.position - 1)
+
+    def peek(self) -> Tensor | None:
+        """Return the next slice of this round without taking it; None where the round is over."""
+        return self._slice(self.position) if self.position % self.per_round else None
+
+    def _slice(self, position: int) -> Tensor:
+        round_, place = divmod(position, self.per_round)
         if self.per_round > 1 and round_ != self._round:
             order = torch.from_numpy(numpy_generator(self._seed, round_).permutation(len(self._nodes)))
             cut = self._nodes[order.to(self._nodes.device)].tensor_split(self.per_round)

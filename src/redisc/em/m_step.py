@@ -140,8 +140,12 @@ class MStep:
         """Take the next mini-batch; one draw of masked states serves several."""
         if self._drawn is None or self._drawn.batches.position >= self.config.batches_per_draw:
             self._drawn = self._cut(self.new_state(queue))
-        rows, size = next(self._drawn.batches), self._world.size
-        return self._objective(self._drawn, rows[self._world.rank :: size], size * self._drawn.batches.per_round)
+        batches, world = self._drawn.batches, self._world
+        rows, upcoming = next(batches), batches.peek()
+        loss: Tensor = self._objective(self._drawn, rows[world.rank :: world.size], world.size * batches.per_round)
+        if upcoming is not None:
+            self.engine.announce(upcoming[world.rank :: world.size], self.denoiser.depth, self._count + 1)
+        return loss
 
     def _cut(self, state: MaskedStates) -> DrawnStates:
         """Cut the nodes that count in any of the states into mini-batches."""
@@ -166,7 +170,8 @@ class MStep:
         if rows is None:
             logits = self.engine.noisy_logits(self.denoiser, state.noisy, state.t, self._dropout)
             return weighted_cross_entropy(logits, state.clean, state.weights, class_weight)
-        logits = self.engine.noisy_rows(self.denoiser, state.noisy, state.t, rows, self._dropout)
+        asked = (state.noisy, state.t, rows, self._dropout, self._count)
+        logits = self.engine.noisy_rows(self.denoiser, *asked)
         return parts * weighted_cross_entropy(logits, state.clean[:, rows], state.weights[:, rows], class_weight)
 
     def _draw(self, queue: PriorityQueue) -> Tensor:

@@ -62,8 +62,10 @@ def train_mean_field(
     judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
 
     def loss() -> Tensor:
-        rows = next(batches)
-        logits = engine.mean_field_rows(model, rows, dropout)
+        rows, upcoming = next(batches), batches.peek()
+        logits = engine.mean_field_rows(model, rows, dropout, batches.position)
+        if upcoming is not None:
+            engine.announce(upcoming, model.depth, batches.position + 1)
         return F.cross_entropy(logits, problem.known[rows], weight=problem.class_weight)
 
     def validate() -> float:

@@ -15,7 +15,7 @@ from redisc.nn import Denoiser, MeanField
 class Engine(ABC):
     """Answers for one graph. Methods ending in `rows` answer for some nodes `rows (R,)`, for mini-batches.
 
-    Dropout is given while training; without it the answer is exact, or as exact as the engine's sampling of
+    Dropout is given while training. Where an engine samples neighbours, `draw` names the sample: equal draws, equal
     neighbours.
     """
 
@@ -26,7 +26,7 @@ class Engine(ABC):
         """Return logits `(N, C)` of the mean-field GNN."""
 
     @abstractmethod
-    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None) -> Tensor:
+    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None, draw: int = 0) -> Tensor:
         """Return logits `(R, C)` of the mean-field GNN."""
 
     @abstractmethod
@@ -35,10 +35,14 @@ class Engine(ABC):
 
     @abstractmethod
     def noisy_rows(
-        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None
+        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None, draw: int = 0
     ) -> Tensor:
         """Return logits `(R, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
 
     @abstractmethod
     def denoise(self, denoiser: Denoiser) -> Denoise:
         """Return the denoiser as the sampler asks for it; what no label changes is computed now."""
+
+    def announce(self, rows: Tensor, depth: int, draw: int) -> None:
+        """Say which rows a network of that depth will be asked about next; an engine may prepare them meanwhile."""
+        return

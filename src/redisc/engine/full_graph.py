@@ -28,7 +28,7 @@ class FullGraphEngine(Engine):
         """Return logits `(N, C)` of the mean-field GNN."""
         return model([self.block(self.topology)] * model.depth, self.features, dropout)
 
-    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None) -> Tensor:
+    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None, draw: int = 0) -> Tensor:
         """Return some rows of `mean_field`."""
         return self.mean_field(model, dropout)[rows]
 
@@ -39,7 +39,7 @@ class FullGraphEngine(Engine):
         return denoiser([block] * denoiser.depth, projected, denoiser.condition(t), dropout)
 
     def noisy_rows(
-        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None
+        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None, draw: int = 0
     ) -> Tensor:
         """Return some rows of `noisy_logits`."""
         return self.noisy_logits(denoiser, labels, t, dropout)[rows]

@@ -11,6 +11,7 @@ from torch import Tensor
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.engine import Engine
 from redisc.engine.label_hops import LabelHops, SliceBlock
+from redisc.engine.prefetch import Prefetcher
 from redisc.engine.topology import Topology
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser, MeanField
@@ -30,6 +31,7 @@ class HopEngine(Engine):
         self.topology, self.features = topology, features
         self._training = LabelHops(topology, num_classes)
         self._sampling = LabelHops(topology, num_classes)
+        self._ahead = Prefetcher(lambda rows, depth, draw: self._rows(rows))
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, C)`, piece by piece where no gradient is needed."""
@@ -38,23 +40,23 @@ class HopEngine(Engine):
             return self.mean_field_rows(model, everyone, dropout)
         return torch.cat([self.mean_field_rows(model, rows, dropout) for rows in everyone.split(_PIECE_ROWS)])
 
-    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None) -> Tensor:
+    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None, draw: int = 0) -> Tensor:
         """Return logits `(R, C)`."""
-        return model([SliceBlock()], self._rows(rows), dropout)
+        return model([SliceBlock()], self._ahead.take(rows, model.depth, draw), dropout)
 
     def noisy_logits(self, denoiser: Denoiser, labels: Tensor, t: Tensor, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, B, C)`."""
         return self.noisy_rows(denoiser, labels, t, torch.arange(self.topology.num_nodes), dropout)
 
     def noisy_rows(
-        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None
+        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None, draw: int = 0
     ) -> Tensor:
         """Return logits `(R, B, C)`; a state that was asked about last is not counted again."""
         self._training.follow(labels)
         copies = len(labels)
         copy, node = np.tile(np.arange(copies), len(rows)), np.repeat(rows.numpy(), copies)
         shares = self._training.rows(copy, node, _label_hops(denoiser)).unflatten(1, (len(rows), copies))
-        projected = denoiser.project(self._rows(rows), dropout)
+        projected = denoiser.project(self._ahead.take(rows, denoiser.depth, draw), dropout)
         return denoiser([SliceBlock(shares)], projected, denoiser.condition(t), dropout)
 
     def denoise(self, denoiser: Denoiser) -> Denoise:
@@ -72,6 +74,10 @@ class HopEngine(Engine):
             return torch.cat(logits).squeeze(1)
 
         return denoise
+
+    def announce(self, rows: Tensor, depth: int, draw: int) -> None:
+        """Read the rows' features in the background."""
+        self._ahead.announce(rows, depth, draw)
 
     def _rows(self, rows: Tensor) -> Tensor:
         """Return the features of some rows, `(R, 1, (k + 1) F)`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -11,8 +12,9 @@ from torch import Tensor
 
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.compiled_engine import CompiledEngine
+from redisc.engine.prefetch import Prefetcher
 from redisc.engine.range_block import RangeBlock
-from redisc.engine.sampled_block import SampledBlock, sample_hops
+from redisc.engine.sampled_block import SampledBlock, SampledHop, sample_hops
 from redisc.engine.topology import Topology
 from redisc.engine.two_layers import TwoLayers
 from redisc.kernels.dropout import Dropout
@@ -27,12 +29,15 @@ _PIECE_ROWS = 1 << 16
 class MiniBatchEngine(CompiledEngine):
     """Answers for rows from their receptive field, `fanout` neighbours a node and layer (0: all, which is exact).
 
-    Sampled neighbours are drawn with the dropout's generator while training, and are the same ones at every look
-    otherwise. Whole-graph answers go layer by layer over pieces of rows; beside the graph they hold two layers' rows,
+    Whole-graph answers go layer by layer over pieces of rows; beside the graph they hold two layers' rows,
     `N (w_k + w_(k+1))` numbers.
     """
 
     fanout: int = 0
+
+    @cached_property
+    def _ahead(self) -> Prefetcher[tuple[list[SampledHop], Features]]:
+        return Prefetcher(self._prepare)
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
         """Return exact logits `(N, C)`; layer by layer where no gradient is needed."""
@@ -40,17 +45,22 @@ class MiniBatchEngine(CompiledEngine):
             return super().mean_field(model, dropout)
         return layer_by_layer(model.stack, self.topology, self.features)
 
-    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None) -> Tensor:
+    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None, draw: int = 0) -> Tensor:
         """Return logits `(R, C)` from the rows' own neighbourhoods."""
-        blocks, features = self._batch(rows, model.depth, None, dropout)
-        return model(blocks, features, dropout)
+        hops, features = self._ahead.take(rows, model.depth, draw)
+        return model([SampledBlock(self.topology, hop) for hop in hops], features, dropout)
 
     def noisy_rows(
-        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None
+        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None, draw: int = 0
     ) -> Tensor:
         """Return logits `(R, B, C)` from the rows' own neighbourhoods."""
-        blocks, features = self._batch(rows, denoiser.depth, labels, dropout)
+        hops, features = self._ahead.take(rows, denoiser.depth, draw)
+        blocks = [SampledBlock(self.topology, hop, labels) for hop in hops]
         return denoiser(blocks, denoiser.project(features, dropout), denoiser.condition(t), dropout)
+
+    def announce(self, rows: Tensor, depth: int, draw: int) -> None:
+        """Sample the rows' neighbours and read their features in the background."""
+        self._ahead.announce(rows, depth, draw)
 
     @torch.no_grad()
     def denoise(self, denoiser: Denoiser) -> Denoise:
@@ -83,13 +93,9 @@ class MiniBatchEngine(CompiledEngine):
                 base[a:b] += self.features[a:b, 0] @ root
         return base
 
-    def _batch(
-        self, rows: Tensor, depth: int, labels: Tensor | None, dropout: Dropout | None
-    ) -> tuple[Sequence[SampledBlock], Features]:
-        seed = 0 if dropout is None else dropout.draw_seed()
-        hops = sample_hops(self.topology, rows.numpy(), depth, self.fanout, seed)
-        blocks = [SampledBlock(self.topology, hop, labels) for hop in hops]
-        return blocks, feature_rows(self.features, hops[0].sources)
+    def _prepare(self, rows: Tensor, depth: int, draw: int) -> tuple[list[SampledHop], Features]:
+        hops = sample_hops(self.topology, rows.numpy(), depth, self.fanout, draw)
+        return hops, feature_rows(self.features, hops[0].sources)
 
 
 def _pieces(num_nodes: int) -> list[tuple[int, int]]:
