@@ -64,7 +64,7 @@ class ReDiSC(NodeClassifier):
         fanout: Neighbours that a mini-batch samples for each node and layer; 0 takes all. Hops have no need of it.
         batches_per_draw: Updates that one draw of masked states serves, in mini-batches.
         antithetic: Draw steps in pairs t, T+1-t.
-        objective: "paper", "unweighted" or "authors"; see `redisc.diffusion.node_weights`.
+        objective: "paper", "unweighted", "authors" or "labelled"; see `redisc.diffusion.node_weights`.
         learning_rate: Adam's, for the denoiser.
         weight_decay: Adam's coupled decay, for the denoiser.
         e_step_every: Updates between two E-steps.

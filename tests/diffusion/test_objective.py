@@ -81,6 +81,7 @@ def test_unmasked_nodes_do_not_count_but_in_the_authors_objective():
     assert float(paper[0, 1]) == pytest.approx(6 * float(schedule.reveal_rate(3)) / 4)
     assert node_weights("unweighted", schedule, t, noisy, LABELLED).tolist() == [[0, 0.25, 0, 0.25]]
     assert node_weights("authors", schedule, t, noisy, LABELLED).tolist() == [[0.5] * 4]
+    assert node_weights("labelled", schedule, t, noisy, LABELLED).tolist() == [[0, 0, 0, 0.5]]
     with pytest.raises(ConfigError, match="elbo"):
         node_weights("elbo", schedule, t, noisy, LABELLED)
 

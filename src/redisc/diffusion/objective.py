@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -12,7 +12,7 @@ from redisc.diffusion.masking import MASKED
 from redisc.diffusion.schedule import Schedule
 from redisc.errors import ConfigError
 
-Objective = Literal["paper", "unweighted", "authors"]
+Objective = Literal["paper", "unweighted", "authors", "labelled"]
 
 
 def node_weights(objective: Objective, schedule: Schedule, t: Tensor, noisy: Tensor, labelled: Tensor) -> Tensor:
@@ -22,6 +22,8 @@ def node_weights(objective: Objective, schedule: Schedule, t: Tensor, noisy: Ten
       in nats a node, so that the scale against Adam's coupled weight decay depends on neither N nor T.
     - "unweighted": 1 / N on masked nodes.
     - "authors": 1 / |L| on labelled and 1 / |U| on unlabelled nodes, masked or not, as the authors' code has it.
+    - "labelled": 1 / |L| on masked labelled nodes: pseudo-labels are context, never a target. For graphs with many
+      labels, where a sample's own mistakes are the worse teacher.
 
     `noisy (B, N)` holds Y(t); `labelled (N,)` tells V_L.
     """
@@ -32,11 +34,13 @@ def node_weights(objective: Objective, schedule: Schedule, t: Tensor, noisy: Ten
         return masked * rate * (schedule.steps / noisy.shape[1])
     if objective == "unweighted":
         return masked.to(torch.float64) / noisy.shape[1]
+    if objective == "labelled":
+        return (masked & labelled) / labelled.to(torch.float64).sum().clamp_min(1)
     if objective == "authors":
         inside = labelled.to(torch.float64)
         shares = inside / inside.sum().clamp_min(1) + (1 - inside) / (1 - inside).sum().clamp_min(1)
         return shares.expand(noisy.shape)
-    raise ConfigError(f"unknown objective {objective!r}; choose one of paper, unweighted, authors")
+    raise ConfigError(f"unknown objective {objective!r}; choose one of {', '.join(get_args(Objective))}")
 
 
 def weighted_cross_entropy(
