@@ -20,6 +20,7 @@ from redisc.errors import CheckpointError, ConfigError, NotFittedError
 from redisc.graph import Graph
 from redisc.identity import identify
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
+from redisc.io.scratch import allocator
 from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture, ModuleMaker
 from redisc.origin import Origin
@@ -91,6 +92,8 @@ class ReDiSC(NodeClassifier):
         class_weight: None, "balanced", or a mapping from class to weight.
         clamp: Labels that predictions are conditioned on: "train" or "train+val".
         dtype: "float32" or "float64".
+        scratch: A folder for arrays that need not fit into memory: hops of features, cached samples. None keeps them
+            in memory.
         device: A torch device.
         recipe: Settings to start from: "default", "paper", "authors", or one of `redisc.recipes.recipe_names()`. A
             recipe replaces the settings that are left at their defaults.
@@ -162,6 +165,7 @@ class ReDiSC(NodeClassifier):
         class_weight: str | Mapping[Any, float] | None = None,
         clamp: str = "train",
         dtype: str = "float32",
+        scratch: str | None = None,
         device: str = "cpu",
         recipe: str = "default",
         random_state: SeedLike = None,
@@ -215,6 +219,7 @@ class ReDiSC(NodeClassifier):
         self.class_weight = class_weight
         self.clamp = clamp
         self.dtype = dtype
+        self.scratch = scratch
         self.device = device
         self.recipe = recipe
         self.random_state = random_state
@@ -266,6 +271,7 @@ class ReDiSC(NodeClassifier):
             blueprint.schedule,
             self._pick(EMConfig),
             seed,
+            allocator(self.scratch),
         )
         with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes), memory_kept():
             trainer.fit(Clock(max_time, bar.update if self.verbose else None), keeper)
@@ -423,7 +429,7 @@ class ReDiSC(NodeClassifier):
         architecture = self._pick(Architecture) if isinstance(backbone, str) else backbone
         gate: Any = self._setting("gate") if self._setting("time_aware") else "none"
         schedule = get_schedule(self._setting("schedule"), self._setting("steps"))
-        scale = Scale(bool(self._setting("batch_size")), self._setting("fanout"))
+        scale = Scale(bool(self._setting("batch_size")), self._setting("fanout"), allocator(self.scratch))
         return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
 
     def _pick(self, kind: type[Settings]) -> Settings:
@@ -455,7 +461,7 @@ def _keeper(checkpoint: str | Path | Keeper | None, every: float, resume: bool) 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     """Return hyper-parameters as JSON can hold them; a user's own backbone is left out, other objects are refused."""
-    plain = dict(settings)
+    plain = {**settings, "scratch": None}  # a folder of this machine
     if not isinstance(plain["schedule"], str):
         raise ConfigError("a schedule that is not a name can't be saved")
     plain["backbone"] = plain["backbone"] if isinstance(plain["backbone"], str) else None

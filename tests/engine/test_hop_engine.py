@@ -137,6 +137,17 @@ def test_a_fit_in_mini_batches_learns_and_can_be_repeated():
     assert fits[0].score(mask=graph.splits[0].test) > 0.6
 
 
+def test_arrays_on_disk_change_nothing(tmp_path):
+    graph = datasets.load("planted", nodes=300)
+    settings = {**FAST, "backbone": "hops", "batch_size": 100, "masks": 2, "random_state": 0}
+    fits = [ReDiSC(**settings, scratch=where).fit(graph) for where in (None, str(tmp_path))]
+    assert np.array_equal(*(fit.predict_proba(4) for fit in fits))
+    assert isinstance(fits[1]._engine.features, np.memmap)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ConfigError, match="no such folder"):
+        ReDiSC(**settings, scratch=str(tmp_path / "nowhere")).fit(graph)
+
+
 def test_a_saved_hop_model_answers_as_before(tmp_path):
     graph = datasets.load("karate")
     clf = ReDiSC(**FAST, backbone="hops", random_state=0).fit(graph)

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redisc.io.scratch import Allocate
 from redisc.state import State
 
 
@@ -15,11 +16,12 @@ class PriorityQueue:
     """Keeps the S newest samples; each is drawn with probability softmax(priority / tau).
 
     softmax(p / tau) is the authors' reading of "proportional to its priority with a temperature". Without
-    priorities every sample has the same one, and the draw is uniform. Labels are kept in the smallest integer type.
+    priorities every sample has the same one, and the draw is uniform. Labels are kept in the smallest integer type,
+    where `allocate` puts them.
     """
 
-    def __init__(self, size: int, temperature: float, num_classes: int) -> None:
-        self.temperature = temperature
+    def __init__(self, size: int, temperature: float, num_classes: int, allocate: Allocate = np.empty) -> None:
+        self.temperature, self._allocate = temperature, allocate
         types = (torch.uint8, torch.int16, torch.int32)
         self._dtype = next(t for t in types if num_classes - 1 <= torch.iinfo(t).max)
         self._samples: deque[Tensor] = deque(maxlen=size)
@@ -35,8 +37,12 @@ class PriorityQueue:
         A sample without a priority counts as the mean of those that have one.
         """
         self.pushed += 1
-        self._samples.append(labels.to(self._dtype))
+        self._samples.append(self._keep(labels))
         self._priorities.append(float("nan") if priority is None else priority)
+
+    def _keep(self, labels: Tensor) -> Tensor:
+        kept = torch.from_numpy(self._allocate(tuple(labels.shape), str(self._dtype).removeprefix("torch.")))
+        return kept.copy_(labels)
 
     def probabilities(self) -> np.ndarray:
         """Chance of each cached sample, oldest first."""

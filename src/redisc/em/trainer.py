@@ -6,6 +6,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from redisc.clock import Clock
@@ -17,6 +18,7 @@ from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
 from redisc.em.warm_start import WarmStart, sample_mean_field, train_mean_field
 from redisc.engine import Engine
+from redisc.io.scratch import Allocate
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Denoiser, MeanField
 from redisc.problem import Problem
@@ -58,10 +60,11 @@ class Trainer:
         schedule: Schedule,
         config: EMConfig,
         seed: int,
+        allocate: Allocate = np.empty,
     ) -> None:
         self.denoiser, self.mean_field, self.engine = denoiser, mean_field, engine
         self.problem, self.schedule, self.config, self.seed = problem, schedule, config, seed
-        self.queue = PriorityQueue(config.queue_size, config.queue_temperature, problem.num_classes)
+        self.queue = PriorityQueue(config.queue_size, config.queue_temperature, problem.num_classes, allocate)
         self.history = History()
         shared = (problem, engine, schedule, config, seed)
         self._e_step, self._m_step = EStep(*shared), MStep(denoiser, *shared)

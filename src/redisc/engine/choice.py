@@ -11,10 +11,11 @@ from redisc.engine.compiled_engine import CompiledEngine
 from redisc.engine.engine import Engine
 from redisc.engine.full_graph import FullGraphEngine
 from redisc.engine.hop_engine import HopEngine
-from redisc.engine.hop_features import Allocate, hop_features
+from redisc.engine.hop_features import hop_features
 from redisc.engine.mini_batch import MiniBatchEngine
 from redisc.engine.topology import Topology
 from redisc.errors import ConfigError
+from redisc.io.scratch import Allocate
 from redisc.nn import Architecture, Features
 
 

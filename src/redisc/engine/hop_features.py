@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import DTypeLike
 
 from redisc.engine.topology import Topology
+from redisc.io.scratch import Allocate
 from redisc.kernels.sparse import SparseMatrix
 from redisc.kernels.spread import spread_rows
 from redisc.nn import Features
 from redisc.nn.convs import HopConv
-
-Allocate = Callable[[tuple[int, int], DTypeLike], np.ndarray]
-"""Makes an array to be filled: in memory, or a memory map."""
 
 _PIECE_ELEMENTS = 1 << 24
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from redisc.errors import ConfigError
 
-_FOREIGN = frozenset({"metric", "dtype", "device", "random_state", "verbose", "recipe"})
+_FOREIGN = frozenset({"metric", "dtype", "device", "scratch", "random_state", "verbose", "recipe"})
 """Settings that are about the user's purpose or machine: no recipe sets them."""
 
 
