@@ -39,7 +39,7 @@ HOPS = {
 
 SAGE = {
     **HOPS, "backbone": "sage", "batch_size": 2048, "fanout": 10, "mean_field_epochs": 1, "iterations": 1,
-    "warm_iterations": 0, "evaluate_every": 1,
+    "warm_iterations": 1, "evaluate_every": 1,
 }  # fmt: skip
 
 
@@ -50,6 +50,7 @@ class Timer:
         self.seconds: dict[str, float] = {}
 
     def __call__(self, name: str, start: float) -> float:
+        """Take down a phase that began at `start`; returns the time now."""
         now = time.monotonic()
         self.seconds[name] = round(now - start, 1)
         print(f"{name}: {now - start:.1f} s, peak {peak_resident():,.0f} MiB", file=sys.stderr, flush=True)
@@ -70,9 +71,7 @@ def hops(folder: Path) -> dict[str, Any]:
     graph = Graph.open(folder)
     start = timer("open", start)
     clf = ReDiSC(**HOPS)
-    marks: dict[str, float] = {}
-    clf.verbose = False
-    _listen(clf, marks)
+    _listen()
     clf.fit(graph)
     start = timer("fit", start)
     labels = clf.predict()
@@ -91,7 +90,7 @@ def sage(folder: Path) -> dict[str, Any]:
     timer, start = Timer(), time.monotonic()
     graph = Graph.open(folder)
     clf = ReDiSC(**SAGE).fit(graph)
-    start = timer("a mean-field epoch, one update, one E-step and one look", start)
+    start = timer("a mean-field epoch, its inference, one update and one look", start)
     engine, model = clf._engine, clf._model
     generator, updates = np.random.default_rng(0), 40
     t, known = torch.tensor([20]), torch.from_numpy(np.where(generator.random(graph.num_nodes) < 0.5, graph.y, -1))
@@ -111,7 +110,7 @@ def sage(folder: Path) -> dict[str, Any]:
     return {**_row("sage", graph, timer), "settings": SAGE}
 
 
-def _listen(clf: ReDiSC, marks: dict[str, float]) -> None:
+def _listen() -> None:
     """Print where the fit stands now and then."""
     last = [0.0]
     report = Clock.report

@@ -7,7 +7,7 @@ import torch
 from nn.networks import denoiser, engine, noisy_labels, steps_of
 from redisc import datasets
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, Uniform
-from redisc.engine import CompiledEngine
+from redisc.engine import CompiledEngine, two_layers
 from redisc.kernels.dropout import Dropout
 from redisc.kernels.reveal_plan import plan_reveals
 
@@ -58,10 +58,12 @@ def test_plans_do_not_depend_on_the_number_of_threads(on_threads):
         assert torch.equal(on_threads(2, plan), one)
 
 
-def test_samples_do_not_depend_on_the_number_of_threads(on_threads):
+@pytest.mark.parametrize("backbone", ["gat_sep", "sage"])
+def test_samples_do_not_depend_on_the_number_of_threads(backbone, on_threads, monkeypatch):
+    monkeypatch.setattr(two_layers, "_SPLIT_ABOVE", 1)
     reference = engine(GRAPH)
     compiled = CompiledEngine(reference.topology, reference.features)
-    model, known = denoiser("gat_sep"), torch.from_numpy(np.where(GRAPH.splits[0].train, GRAPH.y, MASKED))
+    model, known = denoiser(backbone), torch.from_numpy(np.where(GRAPH.splits[0].train, GRAPH.y, MASKED))
 
     def sample():
         return ReverseProcess(compiled.denoise(model), Schedule.cosine(10), Uniform(), known, 0).run(6)

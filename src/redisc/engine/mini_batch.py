@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from redisc.engine.two_layers import TwoLayers
 from redisc.kernels.dropout import Dropout
 from redisc.kernels.sparse import SparseMatrix
 from redisc.nn import ConvStack, Denoiser, Features, MeanField, Projected
+from redisc.nn.block import Block, Weighting
 from redisc.nn.convs import LinearConv
 
 _PIECE_ROWS = 1 << 16
@@ -78,19 +79,10 @@ class MiniBatchEngine(CompiledEngine):
         return denoise
 
     def _base(self, stack: ConvStack) -> Tensor:
-        """Propagate the features before they are multiplied: they are narrower than what comes after."""
-        conv = stack.layers[0].conv
-        assert isinstance(conv, LinearConv) and isinstance(self.features, Tensor)
-        pieces = _pieces(self.topology.num_nodes)
-        spread = torch.cat(
-            [RangeBlock(self.topology, a, b).propagate(self.features, conv.weighting) for a, b in pieces]
-        )
-        base = torch.empty(self.topology.num_nodes, conv.out_width, dtype=self.topology.dtype)
-        for a, b in pieces:
-            root, neighbour = conv.roots(conv.projection.weight)
-            base[a:b] = spread[a:b, 0] @ neighbour + conv.bias
-            if root is not None:
-                base[a:b] += self.features[a:b, 0] @ root
+        """Return what the first of two linear layers makes of the features, `(N, d)`, bias included."""
+        conv, pieces = stack.layers[0].conv, _spread_pieces(stack, self.topology, self.features)
+        base = _collect(self.topology.num_nodes, (conv(block, rows.z, None).squeeze(1) for block, rows in pieces))
+        assert isinstance(base, Tensor)
         return base
 
     def _prepare(self, rows: Tensor, depth: int, draw: int) -> tuple[list[SampledHop], Features]:
@@ -110,18 +102,69 @@ def feature_rows(features: Features, nodes: np.ndarray) -> Features:
 @torch.no_grad()
 def layer_by_layer(stack: ConvStack, topology: Topology, features: Features) -> Tensor:
     """Return a stack's logits `(N, C)` without labels, computing every layer for pieces of rows."""
+    spreads = isinstance(features, Tensor) and isinstance(stack.layers[0].conv, LinearConv) and stack.embedding is None
+    first = _spread_pieces if spreads else _projected_pieces
+    out = _collect(topology.num_nodes, (stack.step(0, *piece) for piece in first(stack, topology, features)))
+    for k in range(1, len(stack.layers)):
+        assert isinstance(out, Projected)
+        blocks = (RangeBlock(topology, a, b) for a, b in _pieces(topology.num_nodes))
+        out = _collect(topology.num_nodes, (stack.step(k, block, out) for block in blocks))
+    assert isinstance(out, Tensor)
+    return out.squeeze(1)
+
+
+def _projected_pieces(stack: ConvStack, topology: Topology, features: Features) -> Iterator[tuple[Block, Projected]]:
+    """Yield the first layer's Blocks, each with the projection of all nodes' features."""
     pieces = _pieces(topology.num_nodes)
-    projected = _gather(stack.project(feature_rows(features, np.arange(a, b))) for a, b in pieces)
-    for k in range(len(stack.layers)):
-        parts = [stack.step(k, RangeBlock(topology, a, b), projected) for a, b in pieces]
-        if isinstance(parts[0], Tensor):
-            return torch.cat(parts).squeeze(1)  # type: ignore[arg-type]
-        projected = _gather(parts)  # type: ignore[arg-type]
-    raise AssertionError("a stack ends with logits")
+    parts = (stack.project(feature_rows(features, np.arange(a, b))) for a, b in pieces)
+    projected = _collect(topology.num_nodes, parts)
+    assert isinstance(projected, Projected)
+    for a, b in pieces:
+        yield RangeBlock(topology, a, b), projected
 
 
-def _gather(parts: Iterable[Projected]) -> Projected:
-    """Put the pieces of a layer's input together, one field after the other."""
-    held = list(parts)
-    fields = ([getattr(part, name) for part in held] for name in ("z", "skip", "initial"))
-    return Projected(*(None if field[0] is None else torch.cat(field) for field in fields))  # type: ignore[arg-type]
+def _spread_pieces(stack: ConvStack, topology: Topology, features: Features) -> Iterator[tuple[Block, Projected]]:
+    """Yield pieces of a linear first layer whose features are propagated before they are multiplied.
+
+    Features are narrower than what comes after, so this holds `N F` numbers instead of `N d`.
+    """
+    layer = stack.layers[0]
+    assert isinstance(layer.conv, LinearConv) and isinstance(features, Tensor)
+    root, neighbour = layer.conv.roots(layer.conv.projection.weight)
+    pieces = _pieces(topology.num_nodes)
+    spread = torch.empty_like(features)
+    for a, b in pieces:
+        spread[a:b] = RangeBlock(topology, a, b).propagate(features, layer.conv.weighting)
+    for a, b in pieces:
+        own, z = features[a:b], spread[a:b] @ neighbour
+        z = z if root is None else torch.cat([own @ root, z], dim=-1)
+        yield PropagatedBlock(), Projected(z, None if layer.skip is None else layer.skip(own))
+
+
+class PropagatedBlock(Block):
+    """Rows that are propagated already."""
+
+    def own(self, h: Tensor) -> Tensor:
+        """Return the rows as they are."""
+        return h
+
+    def propagate(
+        self, z: Tensor, weighting: Weighting, table: Tensor | None = None, bias: Tensor | None = None
+    ) -> Tensor:
+        """Add the bias."""
+        assert table is None
+        return z if bias is None else z + bias
+
+
+def _collect(num_nodes: int, parts: Iterable[Projected | Tensor]) -> Projected | Tensor:
+    """Put pieces of rows together as they come, without holding them twice."""
+    whole: dict[str, Tensor] = {}
+    start = 0
+    for part in parts:
+        fields = {"out": part} if isinstance(part, Tensor) else {k: v for k, v in vars(part).items() if v is not None}
+        for name, rows in fields.items():
+            if name not in whole:
+                whole[name] = rows.new_empty(num_nodes, *rows.shape[1:])
+            whole[name][start : start + len(rows)] = rows
+        start += len(next(iter(fields.values())))
+    return whole["out"] if "out" in whole else Projected(**whole)

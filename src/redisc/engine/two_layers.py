@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -11,6 +13,9 @@ from redisc.kernels.compiled import view
 from redisc.kernels.two_layers import Layers, Walks, two_layer_logits
 from redisc.nn import Conditioning, ConvStack
 from redisc.nn.convs import LinearConv
+
+_SPLIT_ABOVE = 4096
+"""A chain with more rows a step than this is cut into a part for each thread."""
 
 
 class TwoLayers:
@@ -59,11 +64,15 @@ class TwoLayers:
 
     def __call__(self, labels: Tensor, t: int, chain: Tensor, node: Tensor) -> tuple[Tensor, int]:
         """Return logits `(R, C)` of rows that are sorted by chain, and the number of edges walked."""
-        if len(self._marker) < len(labels):
-            self._marker = np.full(labels.shape, -1, np.int32)
-        bounds = np.searchsorted(chain.numpy(), np.arange(len(labels) + 1))
+        cuts = 1 if len(node) < _SPLIT_ABOVE * len(labels) else torch.get_num_threads()
+        whose = np.repeat(np.arange(len(labels)), cuts)
+        if len(self._marker) < len(whose):
+            self._marker = np.full((len(whose), labels.shape[1]), -1, np.int32)
+        edges = np.searchsorted(chain.numpy(), np.arange(len(labels) + 1))
+        inner = [np.linspace(a, b, cuts, endpoint=False).astype(np.int64) for a, b in itertools.pairwise(edges)]
+        bounds = np.append(np.concatenate(inner), edges[-1])
         logits, walked = two_layer_logits(
-            node.numpy(), bounds, labels.numpy(), self._marker, self._walks, self._steps[t - 1]
+            node.numpy(), bounds, whose, labels.numpy(), self._marker, self._walks, self._steps[t - 1]
         )
         return torch.from_numpy(logits), walked
 

@@ -44,35 +44,42 @@ class Layers(NamedTuple):
 
 
 def two_layer_logits(
-    nodes: np.ndarray, bounds: np.ndarray, labels: np.ndarray, marker: np.ndarray, walks: Walks, layers: Layers
+    nodes: np.ndarray,
+    bounds: np.ndarray,
+    chain: np.ndarray,
+    labels: np.ndarray,
+    marker: np.ndarray,
+    walks: Walks,
+    layers: Layers,
 ) -> tuple[np.ndarray, int]:
     """Return logits `(R, C)` of the chains' rows and the number of edges walked.
 
-    Rows `bounds[c]` to `bounds[c + 1]` of `nodes` belong to chain c. `labels (chains, N)` holds negative numbers where
-    masked; `marker (chains, N)` is scratch memory that holds -1 everywhere, before and after.
+    Rows come in parts, which threads share: `bounds[p]` to `bounds[p + 1]` of `nodes` belong to chain `chain[p]`.
+    `labels (chains, N)` holds negative numbers where masked; `marker (parts, N)` is scratch memory that holds -1
+    everywhere, before and after.
     """
     logits = np.empty((len(nodes), len(layers.bias)), layers.base.dtype)
-    walked = np.zeros(len(labels), np.int64)
+    walked = np.zeros(len(chain), np.int64)
     work = len(nodes) * layers.base.shape[1] * 64
-    launch(_logits_of_chains, work, nodes, bounds, labels, marker, *walks, *layers, logits, walked)
+    launch(_logits_of_parts, work, nodes, bounds, chain, labels, marker, *walks, *layers, logits, walked)
     return logits, int(walked.sum())
 
 
 @threaded
-def _logits_of_chains(  # type: ignore[no-untyped-def]
-    nodes, bounds, labels, marker, indptr, indices, edge_weight, left, right, loop, base, table, root, columns, bias,
-    second_table, second_root, logits, walked,
+def _logits_of_parts(  # type: ignore[no-untyped-def]
+    nodes, bounds, chain, labels, marker, indptr, indices, edge_weight, left, right, loop, base, table, root, columns,
+    bias, second_table, second_root, logits, walked,
 ):  # fmt: skip
-    for c in prange(len(labels)):
-        rows = slice(bounds[c], bounds[c + 1])
-        walked[c] = _logits_of_chain(
-            nodes[rows], labels[c], marker[c], indptr, indices, edge_weight, left, right, loop, base, table, root,
-            columns, bias, second_table, second_root, logits[rows],
+    for p in prange(len(chain)):
+        rows = slice(bounds[p], bounds[p + 1])
+        walked[p] = _logits_of_part(
+            nodes[rows], labels[chain[p]], marker[p], indptr, indices, edge_weight, left, right, loop, base, table,
+            root, columns, bias, second_table, second_root, logits[rows],
         )  # fmt: skip
 
 
 @serial
-def _logits_of_chain(  # type: ignore[no-untyped-def]
+def _logits_of_part(  # type: ignore[no-untyped-def]
     targets, labels, marker, indptr, indices, edge_weight, left, right, loop, base, table, root, columns, bias,
     second_table, second_root, logits,
 ):  # fmt: skip
