@@ -62,6 +62,7 @@ class ReDiSC(NodeClassifier):
         iterations: M-step updates at the most.
         masks: B, masked label states an update.
         batch_size: Nodes an update, for the mean-field GNN and the denoiser; 0 takes the whole graph.
+        batches_of: "nodes", or "clusters" of neighbours, which read fewer rows a batch.
         fanout: Neighbours that a mini-batch samples for each node and layer; 0 takes all. Hops have no need of it.
         batches_per_draw: Updates that one draw of masked states serves, in mini-batches.
         antithetic: Draw steps in pairs t, T+1-t.
@@ -136,6 +137,7 @@ class ReDiSC(NodeClassifier):
         iterations: int = 3000,
         masks: int = 8,
         batch_size: int = 0,
+        batches_of: str = "nodes",
         fanout: int = 0,
         batches_per_draw: int = 8,
         antithetic: bool = True,
@@ -190,6 +192,7 @@ class ReDiSC(NodeClassifier):
         self.iterations = iterations
         self.masks = masks
         self.batch_size = batch_size
+        self.batches_of = batches_of
         self.fanout = fanout
         self.batches_per_draw = batches_per_draw
         self.antithetic = antithetic

@@ -20,6 +20,7 @@ class EMConfig:
     iterations: int = 3000  # M-step updates at the most
     masks: int = 8  # B, masked states an update
     batch_size: int = 0  # nodes an update; 0: all of them
+    batches_of: Literal["nodes", "clusters"] = "nodes"  # what a mini-batch is put together from
     batches_per_draw: int = 8  # updates that one draw of masked states serves, in mini-batches
     antithetic: bool = True  # draw steps in pairs t, T+1-t
     objective: Objective = "unweighted"  # weights of the cross-entropy
@@ -70,6 +71,8 @@ class EMConfig:
             raise ConfigError(f"unknown objective {self.objective!r}; choose one of {', '.join(get_args(Objective))}")
         get_routing(self.e_step_routing)
         get_routing(self.routing)
+        if self.batches_of not in ("nodes", "clusters"):
+            raise ConfigError(f"batches_of={self.batches_of!r}: choose nodes or clusters")
         if self.priority not in ("validation", "train-cv", "none"):
             raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
         if self.folds < 2:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from redisc.diffusion import MASKED, Schedule, mask_labels, node_weights, weighted_cross_entropy
-from redisc.em.batches import Batches
+from redisc.em.batches import Batches, places_for
 from redisc.em.config import EMConfig
 from redisc.em.replay import PriorityQueue
 from redisc.engine import Engine
@@ -150,7 +150,8 @@ class MStep:
     def _cut(self, state: MaskedStates) -> DrawnStates:
         """Cut the nodes that count in any of the states into mini-batches."""
         seen = (state.weights.sum(0) > 0).nonzero().squeeze(1)
-        batches = Batches(seen, self.config.batch_size, derive_seed(self._mask_seed, state.number))
+        seed, place = derive_seed(self._mask_seed, state.number), places_for(self.engine, self.config)
+        batches = Batches(seen, self.config.batch_size, seed, place)
         return DrawnStates(**state.__dict__, batches=batches)
 
     def new_state(self, queue: PriorityQueue) -> MaskedStates:

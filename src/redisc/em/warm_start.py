@@ -12,7 +12,7 @@ from torch import Tensor
 
 from redisc.clock import Clock
 from redisc.diffusion.masking import MASKED
-from redisc.em.batches import Batches
+from redisc.em.batches import Batches, places_for
 from redisc.em.config import EMConfig
 from redisc.em.keeper import Keeper
 from redisc.engine import Engine
@@ -58,7 +58,7 @@ def train_mean_field(
     A `keeper` is given the state now and then, and the training goes on from the one that it found.
     """
     labelled = (problem.known != MASKED).nonzero().squeeze(1)
-    batches = Batches(labelled, config.batch_size or len(labelled), batch_seed)
+    batches = Batches(labelled, config.batch_size or len(labelled), batch_seed, places_for(engine, config))
     judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
 
     def loss() -> Tensor:

@@ -60,6 +60,15 @@ class Topology:
             return np.diff(self.indptr).astype(np.float64)
         return np.asarray(self.adjacency.astype(np.float64).sum(axis=1)).ravel()
 
+    @cached_property
+    def locality(self) -> np.ndarray:
+        """A place for each node `(N,)` that puts neighbours near each other (reverse Cuthill-McKee)."""
+        places = np.empty(self.num_nodes, np.int64)
+        places[sp.csgraph.reverse_cuthill_mckee(sp.csr_matrix(self.adjacency), symmetric_mode=True)] = np.arange(
+            self.num_nodes
+        )
+        return places
+
     @property
     def num_directed_edges(self) -> int:
         """Messages of one pass over the graph, without self-loops."""
