@@ -32,7 +32,7 @@ def fit(
     label: Annotated[str | None, typer.Option(help="Column of the labels; an empty cell is unknown.")] = None,
     id: Annotated[str | None, typer.Option(help="Column of the node ids (default: the first).")] = None,
     method: Annotated[str, typer.Option(help="A name that `redisc methods` lists.")] = "redisc",
-    backbone: Annotated[str | None, typer.Option(help="gcn, gat, sage or gat_sep (default: what suits).")] = None,
+    backbone: Annotated[str | None, typer.Option(help="gcn, gat, sage, gat_sep or hops (default: what suits).")] = None,
     split: Annotated[int, typer.Option(help="Which of the dataset's splits.")] = 0,
     test_fraction: Annotated[float, typer.Option(help="Share of a table's labels kept for `evaluate`.")] = 0.0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,

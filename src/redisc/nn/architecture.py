@@ -64,8 +64,8 @@ _CONVS: dict[str, Callable[[Architecture, int, int, bool], Conv]] = {
     "gcn": lambda a, i, o, logits: GCNConv(i, o, a.self_loop),
     "gat": lambda a, i, o, logits: GATConv(i, o, a.heads, concatenate=not logits),
     "sage": lambda a, i, o, logits: SAGEConv(i, o),
-    "hops": lambda a, i, o, logits: HopConv(i, o, a.layers),
     "gat_sep": lambda a, i, o, logits: GATSepConv(i, o, a.heads, width=a.hidden),
+    "hops": lambda a, i, o, logits: HopConv(i, o, a.layers),
 }
 
 BACKBONES = tuple(name for name in _CONVS if name != "hops")
