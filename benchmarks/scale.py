@@ -1,8 +1,8 @@
 """A planted graph with the counts of ogbn-products, from nothing to labels, on one machine: time and memory.
 
-Run: python benchmarks/scale.py FOLDER [--nodes 2449029] [--part hops|sage|all] [--out results/scale.json]
+Run: python benchmarks/scale.py FOLDER [--nodes 2449029] [--part build|hops|sage|all] [--out results/scale.jsonl]
 
-FOLDER holds the graph, which is built there if it is not yet. Every part runs in a process of its own, so that its
+FOLDER holds the graph, which is built there, with so many nodes, if the folder is not there yet. Every part runs in a process of its own, so that its
 peak memory is its own, and adds one row to the file; `docs/scale.md` is written from those rows.
 """
 

@@ -40,7 +40,7 @@ class Clock:
         """Tell whether `max_time` has been spent; of several processes the first one decides for all."""
         if self.max_time is None:
             return False
-        return world().gather([self.elapsed >= self.max_time])[0]
+        return world().agree(self.elapsed >= self.max_time)
 
     def report(self, phase: str, done: int, total: int, **figures: float) -> None:
         """Tell the listener; the estimate extrapolates the phase's pace and never passes `max_time`."""

@@ -30,6 +30,7 @@ from redisc.scale.label_in_parts import label_in_parts
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
 from redisc.task import as_graph, make_task
+from redisc.world import world
 
 Settings = TypeVar("Settings", Architecture, EMConfig)
 
@@ -64,6 +65,8 @@ class ReDiSC(NodeClassifier):
         batch_size: Nodes an update, for the mean-field GNN and the denoiser; 0 takes the whole graph.
         batches_of: "nodes", or "clusters" of neighbours, which read fewer rows a batch.
         fanout: Neighbours that a mini-batch samples for each node and layer; 0 takes all. Hops have no need of it.
+        inference_fanout: Neighbours that chains sample for each node and layer, in E-steps, looks and answers, where
+            mini-batches are asked for; 0 takes all, which is exact.
         batches_per_draw: Updates that one draw of masked states serves, in mini-batches.
         antithetic: Draw steps in pairs t, T+1-t.
         objective: "paper", "unweighted", "authors" or "labelled"; see `redisc.diffusion.node_weights`.
@@ -139,6 +142,7 @@ class ReDiSC(NodeClassifier):
         batch_size: int = 0,
         batches_of: str = "nodes",
         fanout: int = 0,
+        inference_fanout: int = 0,
         batches_per_draw: int = 8,
         antithetic: bool = True,
         objective: str = "unweighted",
@@ -194,6 +198,7 @@ class ReDiSC(NodeClassifier):
         self.batch_size = batch_size
         self.batches_of = batches_of
         self.fanout = fanout
+        self.inference_fanout = inference_fanout
         self.batches_per_draw = batches_per_draw
         self.antithetic = antithetic
         self.objective = objective
@@ -406,15 +411,16 @@ class ReDiSC(NodeClassifier):
         """Return the seed of the fit; one that was left to chance stays what it was when the fit is resumed."""
         if self.random_state is None and keeper is not None and keeper.seed is not None:
             return keeper.seed
-        return resolve_seed(self.random_state)
+        return world().agree(resolve_seed(self.random_state))
 
     def _check_settings(self) -> None:
         """Check what the parts do not check themselves."""
         clamp, class_weight = self._setting("clamp"), self._setting("class_weight")
         check_kind("steps", self._setting("steps"), int)
-        check_kind("fanout", self._setting("fanout"), int)
-        if self._setting("fanout") < 0:
-            raise ConfigError(f"fanout={self._setting('fanout')}: it must be 0 or more")
+        for name in ("fanout", "inference_fanout"):
+            check_kind(name, self._setting(name), int)
+            if self._setting(name) < 0:
+                raise ConfigError(f"{name}={self._setting(name)}: it must be 0 or more")
         if clamp not in ("train", "train+val"):
             raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
         if isinstance(class_weight, str) and class_weight != "balanced":
@@ -432,7 +438,8 @@ class ReDiSC(NodeClassifier):
         architecture = self._pick(Architecture) if isinstance(backbone, str) else backbone
         gate: Any = self._setting("gate") if self._setting("time_aware") else "none"
         schedule = get_schedule(self._setting("schedule"), self._setting("steps"))
-        scale = Scale(bool(self._setting("batch_size")), self._setting("fanout"), allocator(self.scratch))
+        fanouts = (self._setting("fanout"), self._setting("inference_fanout"))
+        scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
         return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
 
     def _pick(self, kind: type[Settings]) -> Settings:

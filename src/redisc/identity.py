@@ -11,7 +11,7 @@ import numpy as np
 from redisc.diffusion import Schedule
 from redisc.task import Task
 
-_UNIMPORTANT = ("verbose", "random_state")  # the seed stands for the latter
+_UNIMPORTANT = ("verbose", "scratch", "random_state")  # the seed stands for the last
 
 
 def identify(task: Task, settings: Mapping[str, Any], schedule: Schedule, seed: int) -> dict[str, Any]:

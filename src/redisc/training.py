@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from redisc.clock import Clock
 from redisc.state import State, optimiser_state, restore_network, restore_optimiser, weights_state
+from redisc.world import world
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Training:
             loss().backward()
             self._optimiser.step()
         with torch.no_grad():
-            score = validate()
+            score = world().agree(validate())
         if score > self._best:
             self._best, self._best_epoch = score, self._epoch
             self._best_weights = copy.deepcopy(self.network.state_dict())

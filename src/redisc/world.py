@@ -60,6 +60,10 @@ class World:
             dist.all_reduce(total)
         return total
 
+    def agree(self, value: Item) -> Item:
+        """Return the first rank's value: where ranks might differ in the last bit, one of them decides."""
+        return self.gather([value])[0]
+
     def wait(self) -> None:
         """Wait until every rank is here."""
         if self.size > 1:
@@ -72,7 +76,10 @@ class World:
 
     def parallel(self, module: nn.Module) -> nn.Module:
         """Return a module whose gradients are averaged over ranks in the backward pass."""
-        return nn.parallel.DistributedDataParallel(module) if self.size > 1 else module
+        if self.size == 1:
+            return module
+        with _spoken():
+            return nn.parallel.DistributedDataParallel(module)
 
 
 def world() -> World:
@@ -83,12 +90,18 @@ def world() -> World:
 
 
 @contextmanager
-def joined(device: str = "cpu") -> Iterator[World]:
-    """Join the processes that `torchrun` started for as long as the block runs; alone where there are none."""
+def joined() -> Iterator[World]:
+    """Join the processes that `torchrun` started for as long as the block runs; alone where there are none.
+
+    Tensors on CPUs travel by gloo, those on GPUs by nccl; every process of a machine takes a GPU of its own.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1 or dist.is_initialized():
         yield world()
         return
-    backend = "nccl" if torch.device(device).type == "cuda" else "gloo"
+    backend = "gloo"
+    if torch.cuda.is_available():
+        backend = "cpu:gloo,cuda:nccl"
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     with _spoken():
         dist.init_process_group(backend, timeout=_PATIENCE)
     try:

@@ -82,6 +82,8 @@ STOPS = {
         {"priority": "validation", "warm_iterations": 5, "patience": 2},
         {"priority": "train-cv", "keep_draw": True, "e_step_every": 4},
         {"priority": "none", "antithetic": False, "masks": 3},
+        {"batch_size": 5, "batches_per_draw": 3, "masks": 2},
+        {"batch_size": 5, "batches_of": "clusters", "masks": 1},
     ],
     ids=lambda settings: " ".join(map(str, settings.values())),
 )

@@ -11,7 +11,7 @@ from nn.networks import GATES, STEPS, denoiser, engine, mean_field, noisy_labels
 from redisc import ReDiSC, datasets
 from redisc.baselines import LPA
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, get_routing
-from redisc.engine import HopEngine
+from redisc.engine import HopEngine, Topology
 from redisc.engine.hop_features import hop_features
 from redisc.engine.label_hops import LabelHops
 from redisc.errors import ConfigError
@@ -121,6 +121,15 @@ def test_counts_that_follow_equal_counts_anew(graph, seeds, copies):
         afresh.follow(state)
         copy, node = np.repeat(np.arange(copies), 12), np.tile(np.arange(12), copies)
         torch.testing.assert_close(walked.rows(copy, node, 2), afresh.rows(copy, node, 2), rtol=0, atol=1e-12)
+
+
+def test_counts_of_weighted_edges_do_not_remember_what_they_went_through():
+    topology = Topology(random_graph(0, weighted=True), torch.float32)
+    walked, afresh, rows = LabelHops(topology, 3), LabelHops(topology, 3), (np.zeros(12, int), np.arange(12), 2)
+    for seed in range(300):
+        walked.follow(noisy_labels(seed, 1))
+    afresh.follow(noisy_labels(299, 1))
+    assert torch.equal(walked.rows(*rows), afresh.rows(*rows))
 
 
 @pytest.mark.parametrize(("degree", "expected"), [(255, np.uint8), (256, np.uint16), (70_000, np.uint32)])

@@ -1,5 +1,8 @@
 """Mini-batches of message-passing backbones: with all neighbours exact, with some of them right on average."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +15,7 @@ from redisc import ReDiSC, datasets
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, get_routing
 from redisc.engine import mini_batch
 from redisc.engine.mini_batch import MiniBatchEngine
+from redisc.engine.sampled_block import SampledBlock, sample_hops
 from redisc.nn import BACKBONES
 
 SEEDS = st.integers(0, 10_000)
@@ -76,6 +80,46 @@ def test_samples_are_the_references(graph, network, gate, seed):
     assert torch.equal(*samples)
 
 
+@given(GRAPHS, NETWORKS, SEEDS)
+def test_samples_in_pieces_of_rows_are_the_references(graph, network, seed):
+    model, known, samples = denoiser(**network, seed=seed), torch.full((12,), MASKED), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mini_batch, "_LARGE", 0)
+        patch.setattr(mini_batch, "_INFERENCE_ROWS", 3)
+        for way in (engine(graph), batched(graph)):
+            process = ReverseProcess(way.denoise(model), Schedule.cosine(STEPS), get_routing("uniform"), known, seed)
+            samples.append(process.run(2))
+    assert torch.equal(*samples)
+
+
+def test_chains_may_sample_neighbours():
+    graph = datasets.load("planted", nodes=300, mean_degree=12.0, feature_noise=0.5)
+    chosen = {**FAST, "backbone": "sage", "batch_size": 100, "masks": 2, "random_state": 0}
+    exact, sampled = (ReDiSC(**chosen, inference_fanout=fanout).fit(graph) for fanout in (0, 3))
+    assert np.array_equal(sampled.predict(), sampled.predict())
+    assert not np.array_equal(sampled.predict_proba(2), exact.predict_proba(2))
+    assert sampled.score(mask=graph.splits[0].test) > 0.5
+
+
+@settings(max_examples=10)
+@given(SEEDS)
+def test_sampled_attention_counts_edges_as_often_as_they_stand_for_others(seed):
+    """Equal scores: on average each neighbour gets what it gets from the full softmax, and the node itself too."""
+    graph = random_graph(seed, nodes=12, edges=60)
+    topology, values = engine(graph).topology, torch.eye(12, dtype=torch.float64)
+    zeros = torch.zeros(12, 1, 1, dtype=torch.float64)
+
+    def shares(fanout, draw):
+        (hop,) = sample_hops(topology, np.arange(12), 1, fanout, draw)
+        block = SampledBlock(topology, hop)
+        weights = block.attention(zeros[hop.sources], zeros, self_loops=True)
+        return block.aggregate(weights, values[hop.sources][:, None, None], self_loops=True).squeeze()
+
+    exact, draws = shares(0, 0), torch.stack([shares(2, k) for k in range(400)])
+    error = (draws.mean(0) - exact).abs()
+    assert (error <= 6 * draws.std(0) / 400**0.5 + 1e-9).all()
+
+
 @settings(max_examples=10)
 @given(SEEDS, st.sampled_from(["gcn", "sage"]))
 def test_sampled_neighbours_are_right_on_average(seed, backbone):
@@ -119,3 +163,11 @@ def test_a_batch_prepared_ahead_is_the_one_prepared_at_once(announced):
     if announced is not None:
         way.announce(rows, model.depth, announced)
     assert torch.equal(way.mean_field_rows(model, rows, draw=7), expected)
+
+
+@pytest.mark.parametrize("backbone", ["sage", "hops"])
+def test_a_fitted_model_can_be_copied(backbone):
+    graph = datasets.load("planted", nodes=300)
+    clf = ReDiSC(**{**FAST, "masks": 2}, backbone=backbone, batch_size=100, random_state=0).fit(graph)
+    assert np.array_equal(copy.deepcopy(clf).predict(), clf.predict())
+    assert np.array_equal(pickle.loads(pickle.dumps(clf)).predict(), clf.predict())

@@ -29,9 +29,7 @@ DataDir = Annotated[str | None, typer.Option(help="Folder of NAME.npz files (def
 
 @contextmanager
 def _quiet_unless(leads: bool) -> Iterator[None]:
-    """Let one of several processes talk; a signal that ends this one says why."""
-    if "RANK" in os.environ:
-        signal.signal(signal.SIGTERM, _told_to_stop)
+    """Let one of several processes talk."""
     if leads:
         yield
         return
@@ -50,6 +48,8 @@ def main() -> None:
     """Run the command; a wrong input is one line on standard error and exit code 2."""
     leads = os.environ.get("RANK", "0") == "0"
     warnings.showwarning = lambda message, *_, **__: print(f"note: {message}", file=sys.stderr) if leads else None
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        signal.signal(signal.SIGTERM, _told_to_stop)
     try:
         with _quiet_unless(leads), joined():
             app()

@@ -15,6 +15,7 @@ from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES
 from redisc.io.files import write_atomically
 from redisc.report.results import draw_table
+from redisc.world import world
 
 
 @app.command()
@@ -38,9 +39,9 @@ def reproduce(
     if not show:
         failures = run_table(table, datasets, seeds, results, data_dir, lambda line: print(line, file=sys.stderr))
     rows = table_rows(table, datasets, seeds, results, data_dir)
-    if to_csv is not None:
+    if to_csv is not None and world().leads:
         write_atomically(to_csv, as_csv(rows).encode())
-    if plot is not None:
+    if plot is not None and world().leads:
         draw_table(rows, plot)
     if as_json:
         print_json(rows)

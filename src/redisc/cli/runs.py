@@ -112,17 +112,18 @@ def _predict_in_parts(clf: NodeClassifier, graph: Graph, target: Path, as_json: 
     if not isinstance(clf, ReDiSC):
         raise ConfigError(f"--in-parts is for runs of ReDiSC; this is one of {clf.title}")
     labels, confidence = clf.predict_in_parts(graph)
-    names = dict(zip(clf.classes_.tolist(), _class_names(graph, clf), strict=True))
-    columns = {
-        "id": _ids(graph),
-        "label": [names[label] for label in labels.tolist()],
-        "confidence": np.round(confidence, 4).tolist(),
-        "known": (clf.known_ >= 0).tolist(),
-    }
+    known = int((clf.known_ >= 0).sum())
     if world().leads:
+        names = dict(zip(clf.classes_.tolist(), _class_names(graph, clf), strict=True))
+        columns = {
+            "id": _ids(graph),
+            "label": [names[label] for label in labels.tolist()],
+            "confidence": np.round(confidence, 4).tolist(),
+            "known": (clf.known_ >= 0).tolist(),
+        }
         write_table(target, columns)
     if as_json:
-        print_json({"out": str(target), "nodes": len(labels), "known": sum(columns["known"])})
+        print_json({"out": str(target), "nodes": len(labels), "known": known})
         return
     console.print(f"{len(labels):,} labels written to {target} by {world().size} processes")
 

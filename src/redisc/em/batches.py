@@ -16,7 +16,7 @@ CLUSTERS = 16
 
 
 class Batches:
-    """Slices of `nodes (M,)` of about equal size, `size` at the most; each round is a new permutation.
+    """Slices of `nodes (M,)` of about equal size, `size` on average at the most; each round is a new permutation.
 
     With `place (N,)`, which puts neighbours near each other, a slice is a union of 16 runs of consecutive places:
     clusters, whose nodes share neighbours, so that a batch reads fewer rows. `position` is how many slices have been
@@ -28,7 +28,8 @@ class Batches:
         self.per_round = max(1, math.ceil(len(nodes) / size))
         self._round, self._slices = -1, [nodes]
         ordered = None if place is None else nodes[place[nodes].argsort()]
-        self._clusters = None if ordered is None else ordered.tensor_split(CLUSTERS * self.per_round)
+        count = min(CLUSTERS * self.per_round, len(nodes))
+        self._clusters = None if ordered is None else ordered.tensor_split(max(1, count))
 
     def __next__(self) -> Tensor:
         self.position += 1

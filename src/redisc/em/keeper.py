@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from redisc.clock import Clock
-from redisc.errors import CheckpointError, ConfigError
+from redisc.errors import CheckpointError, ConfigError, RankError
 from redisc.identity import differences
 from redisc.io.state import StateFolder
 from redisc.state import State
@@ -30,6 +30,7 @@ class Keeper:
         self.folder, self.every = StateFolder(path), every
         self.folder.check_usable()
         self._found = self._find() if resume else None
+        self._check_shared()
         self._identity: dict[str, Any] = {}
         self._saved_at = time.monotonic()
 
@@ -96,6 +97,12 @@ class Keeper:
             self.folder.remove()
         except OSError as fault:
             warnings.warn(f"{self.folder.path} can't be removed ({fault.strerror}); it is of no use now", stacklevel=2)
+
+    def _check_shared(self) -> None:
+        """Refuse to go on where processes found different states, as on disks that they do not share."""
+        found = None if self._found is None else [self._found.figures.get("phase"), self._found.figures.get("clock")]
+        if any(other != found for other in world().gather([found])):
+            raise RankError(f"not all processes find the same unfinished fit in {self.folder.path}: share the folder")
 
     def _find(self) -> State | None:
         if self.folder.holds_state():

@@ -92,13 +92,14 @@ class MStep:
         self._objective = self._world.parallel(_Loss(denoiser, self.loss))
 
     def __call__(self, queue: PriorityQueue) -> float:
-        """Update the denoiser once and return the loss."""
+        """Update the denoiser once and return the loss; of several processes each returns its own share's."""
         self._count += 1
         self._optimiser.zero_grad()
         if self._world.size > 1:
             self._dropout = Dropout(numpy_generator(self._mask_seed, "dropout", self._world.rank, self._count))
         loss = self._batch_loss(queue) if self.config.batch_size else self._whole_loss(queue)
-        loss.backward()
+        with self._world.speaking():
+            loss.backward()
         self._optimiser.step()
         return float(loss.detach())
 
@@ -144,8 +145,13 @@ class MStep:
         rows, upcoming = next(batches), batches.peek()
         loss: Tensor = self._objective(self._drawn, rows[world.rank :: world.size], world.size * batches.per_round)
         if upcoming is not None:
-            self.engine.announce(upcoming[world.rank :: world.size], self.denoiser.depth, self._count + 1)
+            ahead = upcoming[world.rank :: world.size]
+            self.engine.announce(ahead, self.denoiser.depth, self._neighbours(self._count + 1))
         return loss
+
+    def _neighbours(self, update: int) -> int:
+        """Name the draw of neighbours of an update."""
+        return derive_seed(self._mask_seed, "neighbours", update)
 
     def _cut(self, state: MaskedStates) -> DrawnStates:
         """Cut the nodes that count in any of the states into mini-batches."""
@@ -171,7 +177,7 @@ class MStep:
         if rows is None:
             logits = self.engine.noisy_logits(self.denoiser, state.noisy, state.t, self._dropout)
             return weighted_cross_entropy(logits, state.clean, state.weights, class_weight)
-        asked = (state.noisy, state.t, rows, self._dropout, self._count)
+        asked = (state.noisy, state.t, rows, self._dropout, self._neighbours(self._count))
         logits = self.engine.noisy_rows(self.denoiser, *asked)
         return parts * weighted_cross_entropy(logits, state.clean[:, rows], state.weights[:, rows], class_weight)
 

@@ -66,6 +66,6 @@ class PriorityQueue:
         """Go on from a state."""
         self.pushed = state.figures["pushed"]
         self._samples.clear()
-        self._samples.extend(state.tensors["labels"].to(self._dtype))
+        self._samples.extend(self._keep(labels) for labels in state.tensors["labels"])
         self._priorities.clear()
         self._priorities.extend(state.figures["priorities"])

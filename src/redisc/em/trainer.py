@@ -24,6 +24,7 @@ from redisc.nn import Denoiser, MeanField
 from redisc.problem import Problem
 from redisc.seeds import derive_seed, numpy_generator, torch_generator
 from redisc.state import State, restore_network, weights_state
+from redisc.world import world
 
 DIFFUSION = "diffusion"
 
@@ -179,7 +180,7 @@ class Trainer:
 
     def _look(self, iteration: int, loss: float, clock: Clock) -> None:
         """Score one chain on the validation set and keep the weights if it is the best; of equals the later wins."""
-        score, history = self._score(*self.evaluate()), self.history
+        score, history = world().agree(self._score(*self.evaluate())), self.history
         if score > history.best_validation:
             self._last_gain = iteration
         if score >= history.best_validation:

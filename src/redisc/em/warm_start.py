@@ -19,6 +19,7 @@ from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import MeanField
 from redisc.problem import Problem
+from redisc.seeds import derive_seed
 from redisc.state import State
 from redisc.training import Pace, Training
 
@@ -63,14 +64,15 @@ def train_mean_field(
 
     def loss() -> Tensor:
         rows, upcoming = next(batches), batches.peek()
-        logits = engine.mean_field_rows(model, rows, dropout, batches.position)
+        logits = engine.mean_field_rows(model, rows, dropout, derive_seed(batch_seed, batches.position))
         if upcoming is not None:
-            engine.announce(upcoming, model.depth, batches.position + 1)
+            engine.announce(upcoming, model.depth, derive_seed(batch_seed, batches.position + 1))
         return F.cross_entropy(logits, problem.known[rows], weight=problem.class_weight)
 
     def validate() -> float:
         with torch.no_grad():
-            probabilities = engine.mean_field_rows(model, judged).softmax(1)
+            pieces = judged.split(config.batch_size or len(judged))
+            probabilities = torch.cat([engine.mean_field_rows(model, rows) for rows in pieces]).softmax(1)
         return problem.validation.score_rows(probabilities.argmax(1), probabilities)
 
     pace = Pace(

@@ -32,13 +32,14 @@ def _runs_compiled(topology: Topology, architecture: object) -> bool:
 
 @dataclass(frozen=True)
 class Scale:
-    """How a large graph is handled: in mini-batches, with `fanout` neighbours a node and layer (0: all of them).
+    """How a large graph is handled: in mini-batches, with so many neighbours a node and layer (0: all of them).
 
-    Hops of features go where `allocate` puts them.
+    Chains have a fan-out of their own. Hops of features go where `allocate` puts them.
     """
 
     mini_batches: bool = False
     fanout: int = 0
+    inference_fanout: int = 0
     allocate: Allocate = np.empty
 
 
@@ -54,5 +55,5 @@ def engine_for(
     if scale.mini_batches:
         if not _runs_compiled(topology, architecture):
             raise ConfigError("mini-batches run on the CPU with a built-in backbone: leave batch_size at 0")
-        return MiniBatchEngine(topology, features, fanout=scale.fanout)
+        return MiniBatchEngine(topology, features, fanout=scale.fanout, inference_fanout=scale.inference_fanout)
     return choose_engine(topology, features, architecture)

@@ -31,7 +31,7 @@ class HopEngine(Engine):
         self.topology, self.features = topology, features
         self._training = LabelHops(topology, num_classes)
         self._sampling = LabelHops(topology, num_classes)
-        self._ahead = Prefetcher(lambda rows, depth, draw: self._rows(rows))
+        self._ahead = Prefetcher(self._prepare)
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, C)`, piece by piece where no gradient is needed."""
@@ -78,6 +78,9 @@ class HopEngine(Engine):
     def announce(self, rows: Tensor, depth: int, draw: int) -> None:
         """Read the rows' features in the background."""
         self._ahead.announce(rows, depth, draw)
+
+    def _prepare(self, rows: Tensor, depth: int, draw: int) -> Tensor:
+        return self._rows(rows)
 
     def _rows(self, rows: Tensor) -> Tensor:
         """Return the features of some rows, `(R, 1, (k + 1) F)`."""

@@ -19,7 +19,8 @@ _RECOUNT_ABOVE = 0.25
 class LabelHops:
     """How many neighbours of each node have which label, in several copies of the graph.
 
-    Memory: `copies * N * C` small integers (one byte each where no degree exceeds 255, two up to 65,535).
+    Memory: `copies * N * C` small integers (one byte each where no degree exceeds 255, two up to 65,535), and the
+    last state's labels. With edge weights counts are sums of them, and are counted anew for every state.
     """
 
     def __init__(self, topology: Topology, num_classes: int) -> None:
@@ -37,7 +38,8 @@ class LabelHops:
         if len(state) != len(self._seen):
             self._seen = np.full_like(state, -1)
             self._raw = np.zeros((*state.shape, self.num_classes), self._dtype)
-        if np.count_nonzero(state != self._seen) > _RECOUNT_ABOVE * state.size:
+        many = np.count_nonzero(state != self._seen) > _RECOUNT_ABOVE * state.size
+        if many or self.topology.weighted:  # sums of weights would keep the rounding of what was taken away again
             recount(*self._graph, state, self._raw)
             self._seen[:] = state
         else:

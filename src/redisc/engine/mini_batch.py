@@ -19,11 +19,14 @@ from redisc.engine.topology import Topology
 from redisc.engine.two_layers import TwoLayers
 from redisc.kernels.dropout import Dropout
 from redisc.kernels.sparse import SparseMatrix
-from redisc.nn import ConvStack, Denoiser, Features, MeanField, Projected
+from redisc.nn import Conditioning, ConvStack, Denoiser, Features, MeanField, Projected
 from redisc.nn.block import Block, Weighting
 from redisc.nn.convs import LinearConv
 
 _PIECE_ROWS = 1 << 16
+_INFERENCE_ROWS = 1 << 12
+_LARGE = 1 << 28
+"""Hidden numbers of a whole graph above which chains go through it in pieces."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class MiniBatchEngine(CompiledEngine):
     """
 
     fanout: int = 0
+    inference_fanout: int = 0
 
     @cached_property
     def _ahead(self) -> Prefetcher[tuple[list[SampledHop], Features]]:
@@ -65,15 +69,40 @@ class MiniBatchEngine(CompiledEngine):
 
     @torch.no_grad()
     def denoise(self, denoiser: Denoiser) -> Denoise:
-        """Return the denoiser as the sampler asks for it, in `N (F + d)` numbers where it has two linear layers."""
+        """Return the denoiser as the sampler asks for it.
+
+        Two linear layers hold `N (F + d)` numbers. Others go through the rows of a step in pieces where neighbours are
+        sampled or the graph is large, and hold a piece's receptive field.
+        """
         times = denoiser.condition(torch.arange(1, denoiser.steps + 1))
-        if isinstance(self.features, SparseMatrix) or not TwoLayers.fit(denoiser.stack, times):
+        bare = not isinstance(self.features, SparseMatrix) and TwoLayers.fit(denoiser.stack, times)
+        large = self.topology.num_nodes * denoiser.stack.architecture.hidden > _LARGE
+        if self.inference_fanout or (large and not bare):
+            return self._denoise_in_pieces(denoiser, times)
+        if not bare:
             return super().denoise(denoiser)
         two_layers = TwoLayers(denoiser.stack, self.topology, self._base(denoiser.stack), times)
 
         def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
             logits, messages = two_layers(labels, t, chain, node)
             self.work.messages += messages
+            return logits
+
+        return denoise
+
+    def _denoise_in_pieces(self, denoiser: Denoiser, times: Conditioning) -> Denoise:
+        """Return a denoiser that reads the neighbourhoods of some thousand rows at a time, all or sampled ones."""
+
+        @torch.inference_mode()
+        def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
+            logits = torch.empty(len(node), denoiser.num_classes, dtype=self.topology.dtype)
+            for number, state in enumerate(labels):
+                mine = (chain == number).nonzero().squeeze(1)
+                for rows in mine.split(_INFERENCE_ROWS) if len(mine) else ():
+                    hops = sample_hops(self.topology, node[rows].numpy(), denoiser.depth, self.inference_fanout, t)
+                    blocks = [SampledBlock(self.topology, hop, state[None]) for hop in hops]
+                    projected = denoiser.project(feature_rows(self.features, hops[0].sources))
+                    logits[rows] = denoiser(blocks, projected, times.copy(t - 1)).squeeze(1)
             return logits
 
         return denoise

@@ -79,12 +79,11 @@ class SampledBlock(Block):
         return mixed if table is None else mix_labels(mixed, self._counts(weighting, table.shape[1]), table)
 
     def attention(self, source_scores: Tensor, target_scores: Tensor, self_loops: bool) -> Tensor:
-        """Softmax over the sampled edges alone, `(edges, copies, heads)`: the scale cancels within a target."""
+        """Softmax over the sampled edges, each counted as often as it stands for others: `(edges, copies, heads)`."""
         source, target = self._edges(self_loops)
         scores = F.leaky_relu(source_scores[source] + target_scores[target], 0.2)
-        if self.topology.weighted:
-            weight = np.append(self._edge_weight(), np.ones(self.hop.num_targets if self_loops else 0))
-            scores = scores + torch.from_numpy(np.log(weight)).to(scores.dtype)[:, None, None]
+        weight = np.append(self._edge_weight() * self.hop.scale, np.ones(self.hop.num_targets if self_loops else 0))
+        scores = scores + torch.from_numpy(np.log(weight)).to(scores.dtype)[:, None, None]
         return edge_softmax(scores, target, self.hop.num_targets)
 
     def aggregate(self, weights: Tensor, values: Tensor, self_loops: bool) -> Tensor:

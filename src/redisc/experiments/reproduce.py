@@ -32,7 +32,8 @@ def run_table(
     """Run the cells that the store lacks, of the datasets at hand; returns complaints of those that failed."""
     lines = [line for line in table_lines(name, datasets) if is_at_hand(line.dataset, data_dir)]
     cells = world().share([line.cell(seed) for seed in range(seeds) for line in lines])
-    return run_missing(cells, store, data_dir, report=report)
+    failures = run_missing(cells, store, data_dir, report=report)
+    return world().gather(failures)
 
 
 def table_rows(

@@ -18,8 +18,8 @@ from redisc.world import world
 def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing: str) -> tuple[np.ndarray, np.ndarray]:
     """Return labels `(N,)` as places in the classes, and the confidence in them `(N,)`; the same on every rank.
 
-    A rank holds its rows of the adjacency and the features, one layer's rows of its nodes and halo, and `9 N` bytes
-    for all labels and when they are revealed.
+    A rank holds its rows of the adjacency and the features, one layer's rows of its nodes and halo, and some 60 bytes
+    for every node of the whole graph: its label, when it is revealed, its confidence.
     """
     architecture = model.blueprint.architecture
     if not isinstance(architecture, Architecture) or torch.device(model.blueprint.device).type != "cpu":

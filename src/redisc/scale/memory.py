@@ -15,8 +15,12 @@ def hop_fit_bytes(
     hidden: int = 256,
     queue: int = 8,
     batch: int = 0,
+    masks: int = 1,
 ) -> int:
     """Return the peak resident bytes of a fit in float32 in mini-batches, `edges` undirected and unweighted.
+
+    `queue` samples are cached, and an update has `masks` masked states. E-steps run one chain at a time; `sample` and
+    `predict_proba` run eight, each with counts of its own.
 
     The sum of: the graph as CSR; the features and their hops; the mean-field probabilities, with two copies in float64
     while the queue is first filled; label counts for training and for sampling (two bytes each, as for degrees up to
@@ -25,7 +29,7 @@ def hop_fit_bytes(
     graph = 8 * (nodes + 1) + 8 * edges
     rows = 4 * nodes * features * (hops + 2)
     probabilities = nodes * classes * (4 + 8 + 8)
-    counts = 2 * 2 * nodes * classes
-    labels = nodes * (queue + 100)
+    counts = 2 * (masks + 1) * nodes * classes
+    labels = nodes * (queue + 100 + 24 * masks)
     activations = 4 * batch * (3 * (hops + 1) * features + 8 * hidden + 4 * classes)
     return PROCESS + graph + rows + probabilities + counts + labels + activations

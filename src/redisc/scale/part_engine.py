@@ -25,7 +25,7 @@ from redisc.scale.part import Part
 class PartBlock(Block):
     """One hop whose targets are this rank's nodes; sources are they and the halo, whose rows arrive when asked for.
 
-    `labels (copies, N)` are all nodes' labels, which every rank holds: a byte a node is little beside its row.
+    `labels (copies, N)` are all nodes' labels, which every rank holds: a number a node is little beside its row.
     """
 
     def __init__(self, part: Part, labels: Tensor | None = None) -> None:

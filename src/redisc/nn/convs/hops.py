@@ -15,9 +15,9 @@ LABEL_HOPS = 2
 class HopConv(Conv):
     """`[X, P X, ..., P^k X] W + Σ_j P^j (γ_j ∘ V_j)[Y(t)] + b` with P = D^-1 A and j = 1, 2.
 
-    Features reach the layer with their hops beside them (`redisc.engine.hops`), so no message passes for them; labels
-    are counted over two hops. A row needs nothing of other rows, so a mini-batch is a slice. The table holds one part
-    for each hop, side by side.
+    Features reach the layer with their hops beside them (`redisc.engine.hop_features`), so no message passes for
+    them; labels are counted over two hops. A row needs nothing of other rows, so a mini-batch is a slice. The table
+    holds one part for each hop, side by side.
     """
 
     weighting = Weighting("mean")
