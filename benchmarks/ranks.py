@@ -23,10 +23,16 @@ from redisc.world import joined, world
 SETTINGS = {"hidden": 64, "steps": 40, "iterations": 1, "mean_field_epochs": 5, "queue_size": 2, "random_state": 0}
 
 
-def main() -> None:
+def fitted() -> ReDiSC:
+    """Fit a small model; every process does so alone, and has the same one."""
+    return ReDiSC(backbone="sage", **SETTINGS).fit(
+        datasets.load("planted", nodes=50_000, mean_degree=16.0, features=64)
+    )
+
+
+def main(clf: ReDiSC) -> None:
     """Print seconds of 32 chains and of a partitioned pass, how far the pass is from the whole one, and bytes sent."""
-    graph = datasets.load("planted", nodes=50_000, mean_degree=16.0, features=64)
-    clf = ReDiSC(backbone="sage", **SETTINGS).fit(graph)
+    graph = clf.graph_
     world().wait()
     start = time.monotonic()
     samples = clf.sample(32)
@@ -61,5 +67,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
+    alone = fitted()
     with joined():
-        main()
+        main(alone)

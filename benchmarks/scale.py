@@ -2,8 +2,9 @@
 
 Run: python benchmarks/scale.py FOLDER [--nodes 2449029] [--part build|hops|sage|all] [--out results/scale.jsonl]
 
-FOLDER holds the graph, which is built there, with so many nodes, if the folder is not there yet. Every part runs in a process of its own, so that its
-peak memory is its own, and adds one row to the file; `docs/scale.md` is written from those rows.
+FOLDER holds the graph, which is built there, with so many nodes, if the folder is not there yet. Every part runs in a
+process of its own, so that its peak memory is its own, and adds one row to the file; `docs/scale.md` tells of those
+rows.
 """
 
 from __future__ import annotations
