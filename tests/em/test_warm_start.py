@@ -63,9 +63,7 @@ def train(bench, scores, epochs, patience=100, clock=None):
     object.__setattr__(problem, "validation", Scores(*scores))
     config = EMConfig(mean_field_epochs=epochs, mean_field_patience=patience)
     dropout = Dropout(np.random.default_rng(0))
-    return train_mean_field(
-        bench.model.mean_field, bench.engine, problem, config, dropout, np.random.default_rng(0), clock or Clock()
-    )
+    return train_mean_field(bench.model.mean_field, bench.engine, problem, config, dropout, 0, clock or Clock())
 
 
 def test_the_weights_of_the_best_epoch_are_restored(bench):
