@@ -11,7 +11,7 @@ from redisc.engine.topology import Topology
 from redisc.errors import UnsupportedGraphError
 from redisc.kernels.dot_attention import dot_weights
 from redisc.kernels.edge_softmax import edge_softmax, weighted_aggregate
-from redisc.kernels.labels import mix_shares
+from redisc.kernels.labels import mix_shares, read_table
 from redisc.nn.block import Block, Weighting
 
 
@@ -29,10 +29,7 @@ class FullBlock(Block):
 
     def lookup(self, table: Tensor) -> Tensor:
         """Read the table at each node's label, `(N, copies, d)`."""
-        place = self._label_places(table.shape[1])
-        if len(table) > 1:
-            place = place + torch.arange(len(table), device=place.device) * table.shape[1]
-        return F.embedding(place, table.flatten(0, 1))
+        return read_table(table, self._held())
 
     def lookup_own(self, table: Tensor) -> Tensor:
         """Do the same: every source is a target."""
@@ -84,9 +81,13 @@ class FullBlock(Block):
 
     def _label_places(self, num_states: int) -> Tensor:
         """Row of a table for each node, `(N, copies)`: its label, or the last row where it is masked."""
+        held = self._held()
+        return torch.where(held == MASKED, num_states - 1, held).T
+
+    def _held(self) -> Tensor:
         if self.labels is None:
             raise ValueError("this Block holds no labels")
-        return torch.where(self.labels == MASKED, num_states - 1, self.labels).T
+        return self.labels
 
     def _label_counts(self, num_states: int, weighting: Weighting) -> Tensor:
         if weighting not in self._counts:

@@ -10,11 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from redisc.diffusion.masking import MASKED
 from redisc.engine.topology import Topology
 from redisc.kernels.counter_random import Stream, stream_key
 from redisc.kernels.edge_softmax import edge_softmax, weighted_aggregate
-from redisc.kernels.labels import count_labels_at, mix_labels
+from redisc.kernels.labels import count_labels_at, mix_labels, read_table
 from redisc.kernels.neighbours import sample_hop
 from redisc.kernels.sparse import SparseMatrix
 from redisc.nn.block import Block, Weighting
@@ -92,11 +91,7 @@ class SampledBlock(Block):
 
     def _read(self, table: Tensor, nodes: np.ndarray) -> Tensor:
         assert self.labels is not None
-        labels = self.labels[:, torch.from_numpy(nodes)].T
-        place = torch.where(labels == MASKED, table.shape[1] - 1, labels)
-        if len(table) > 1:
-            place = place + torch.arange(len(table)) * table.shape[1]
-        return F.embedding(place, table.flatten(0, 1))
+        return read_table(table, self.labels[:, torch.from_numpy(nodes)])
 
     def _edge_weight(self) -> np.ndarray:
         """Weight of each sampled edge, in float64."""

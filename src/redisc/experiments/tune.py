@@ -11,8 +11,8 @@ import numpy as np
 
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
-from redisc.graph.optional import require
 from redisc.io.files import write_atomically
+from redisc.optional import require
 from redisc.recipes import recipe_settings
 from redisc.source import named_source
 

@@ -21,7 +21,7 @@ from redisc.errors import (
 from redisc.graph.arrays import as_array
 from redisc.graph.features import tensor_to_csr
 from redisc.graph.labels import encode_labels
-from redisc.graph.optional import require
+from redisc.optional import require
 
 if TYPE_CHECKING:
     from redisc.graph.container import Graph

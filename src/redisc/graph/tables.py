@@ -8,7 +8,7 @@ import numpy as np
 from redisc.errors import EdgeIndexError, EdgeWeightError, FeatureError, GraphError
 from redisc.graph.arrays import first_true
 from redisc.graph.labels import encode_labels
-from redisc.graph.optional import require
+from redisc.optional import require
 
 
 def read_edges(edges: Any, source: Any, target: Any, ids: Any, first: int = 0) -> np.ndarray:

@@ -35,9 +35,9 @@ def write_atomically(target: Path, content: bytes) -> None:
         draft.write_bytes(content)
 
 
-def flush_folder(folder: Path) -> None:
-    """Make sure that files renamed in a folder stay so when the power goes."""
-    handle = os.open(folder, os.O_RDONLY)
+def flush(path: Path) -> None:
+    """Make sure that a file, or what was renamed in a folder, stays so when the power goes."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

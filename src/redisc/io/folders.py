@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from redisc.io.files import flush
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def draft_folder_of(target: Path) -> Iterator[Path]:
     try:
         yield draft
         for file in sorted(draft.iterdir()):
-            _flush(file)
+            flush(file)
         _swap(draft, target)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -34,7 +35,7 @@ def _swap(draft: Path, target: Path) -> None:
         draft.rename(target)
     else:
         _replace(draft, target)
-    _flush(target.parent)
+    flush(target.parent)
 
 
 def _replace(draft: Path, target: Path) -> None:
@@ -49,11 +50,3 @@ def _replace(draft: Path, target: Path) -> None:
         raise
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -17,7 +17,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as dump_tensors
 
 from redisc.errors import CheckpointError
-from redisc.io.files import flush_folder, read_json, unwritable_part, write_atomically
+from redisc.io.files import flush, read_json, unwritable_part, write_atomically
 from redisc.state import State
 
 FORMAT = "redisc unfinished fit"
@@ -53,9 +53,9 @@ class StateFolder:
         tensors = self.path / f"state-{digest[:16]}.safetensors"
         head = {"format": FORMAT, "version": VERSION, "tensors": tensors.name, "sha256": digest}
         write_atomically(tensors, weights)
-        flush_folder(self.path)
+        flush(self.path)
         write_atomically(self._head, json.dumps({**head, "figures": state.figures}).encode())
-        flush_folder(self.path)
+        flush(self.path)
         self._clear_all_but({tensors, self._head})
 
     def load(self) -> State:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from redisc.errors import DatasetError
-from redisc.graph.optional import require
 from redisc.io.files import draft_of
+from redisc.optional import require
 
 PARQUET = {".parquet", ".pq"}
 

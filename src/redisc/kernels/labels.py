@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numba import prange
 from torch import Tensor
 
@@ -58,6 +59,17 @@ def mix_labels(base: Tensor, counts: Tensor, table: Tensor) -> Tensor:
     counts are zero, and zeros are skipped.
     """
     return _MixLabels.apply(base, counts, table)
+
+
+def read_table(table: Tensor, labels: Tensor) -> Tensor:
+    """Return the row of a table `(copies or 1, C+1, d)` for each label `(copies, rows)`: `(rows, copies, d)`.
+
+    A negative label is masked and has the last row.
+    """
+    place = torch.where(labels < 0, table.shape[1] - 1, labels).T
+    if len(table) > 1:
+        place = place + torch.arange(len(table), device=place.device) * table.shape[1]
+    return F.embedding(place, table.flatten(0, 1))
 
 
 def mix_shares(shares: Tensor, table: Tensor) -> Tensor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from redisc.graph.optional import require
 from redisc.io.files import draft_of
+from redisc.optional import require
 
 _MILLISECONDS = [10, 20, 50, 100, 200, 500]
 _AXES = {"nodes": "nodes", "mean_degree": "mean degree", "steps": "steps T"}

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from redisc.graph import Graph
-from redisc.graph.optional import require
 from redisc.io.files import draft_of
+from redisc.optional import require
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; black is kept for mistakes.
 _PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999"]

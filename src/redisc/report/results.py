@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from redisc.errors import ConfigError
-from redisc.graph.optional import require
 from redisc.io.files import draft_of
+from redisc.optional import require
 
 _OURS, _PAPER = "#0072B2", "#E69F00"
 

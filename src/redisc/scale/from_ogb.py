@@ -15,10 +15,10 @@ from numpy.typing import DTypeLike
 
 from redisc.errors import DatasetError
 from redisc.graph.labels import read_labels
-from redisc.graph.optional import require
 from redisc.graph.splits import read_splits
 from redisc.graph.storage import GraphDraft, graph_draft
 from redisc.graph.storage.features import FeatureWriter, feature_dtype
+from redisc.optional import require
 from redisc.scale.edge_spool import EdgeSpool
 from redisc.scale.structure import Report, put_structure
 

@@ -12,7 +12,6 @@ from numpy.typing import DTypeLike
 from redisc.errors import EmptyGraphError
 from redisc.graph.adjacency import read_edge_weight
 from redisc.graph.labels import read_labels
-from redisc.graph.optional import require
 from redisc.graph.storage import GraphDraft, graph_draft
 from redisc.graph.storage.features import FeatureWriter, feature_dtype
 from redisc.graph.tables import (
@@ -24,6 +23,7 @@ from redisc.graph.tables import (
     read_feature_columns,
     read_weight,
 )
+from redisc.optional import require
 from redisc.scale.edge_spool import EdgeSpool
 from redisc.scale.label_codes import LabelCodes
 from redisc.scale.structure import Report, put_structure

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from redisc.graph.labels import encode_labels
-from redisc.graph.optional import require
 from redisc.graph.tables import unlabelled
+from redisc.optional import require
 
 
 class LabelCodes:

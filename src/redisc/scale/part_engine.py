@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from redisc.diffusion.masking import MASKED
 from redisc.diffusion.sampler import Denoise
 from redisc.kernels.attention import Pattern, attention_sum, attention_weights
 from redisc.kernels.compiled import view
 from redisc.kernels.hops import append_loops
-from redisc.kernels.labels import count_labels_at, mix_shares
+from redisc.kernels.labels import count_labels_at, mix_shares, read_table
 from redisc.kernels.spread import spread_rows
 from redisc.nn import Denoiser, Features, MeanField
 from redisc.nn.block import Block, Weighting
@@ -41,10 +39,7 @@ class PartBlock(Block):
     def lookup(self, table: Tensor) -> Tensor:
         """Read the table at the label of every own and halo node."""
         assert self._labels is not None
-        place = torch.where(self._labels == MASKED, table.shape[1] - 1, self._labels).T
-        if len(table) > 1:
-            place = place + torch.arange(len(table)) * table.shape[1]
-        return F.embedding(place, table.flatten(0, 1))
+        return read_table(table, self._labels)
 
     def lookup_own(self, table: Tensor) -> Tensor:
         """Read the table at the label of every own node."""

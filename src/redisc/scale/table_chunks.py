@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from redisc.errors import DatasetError
-from redisc.graph.optional import require
 from redisc.io.tables import PARQUET
+from redisc.optional import require
 
 NUMERIC = ("int", "float", "bool")
 """Kinds of columns that can be features."""
