@@ -551,3 +551,12 @@ def test_a_schedule_with_a_plateau_samples_and_one_for_other_nodes_is_refused():
     assert np.isin(clf.sample(2), [0, 1, 2]).all()
     with pytest.raises(ConfigError, match="7 nodes"):
         fit(schedule=Schedule.cosine(10).per_node(torch.ones(7)), steps=10)
+
+
+def test_the_trace_is_the_path_of_the_prediction(clf):
+    trace = clf.trace()
+    assert (trace.labels == clf.predict()).all()
+    assert (trace.at(0) == trace.labels).all()
+    assert (trace.known == (clf.known_ >= 0)).all()
+    assert trace.revealed_at.min() >= 1
+    assert trace.revealed_at.max() <= clf.steps

@@ -8,16 +8,15 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import torch
 
-from redisc.classifier import NodeClassifier, saved_settings
+from redisc.answers import JointAnswers
+from redisc.classifier import saved_settings
 from redisc.clock import Clock
 from redisc.diffusion import Schedule, get_schedule
-from redisc.em import EMConfig, Keeper, Sampled, Trainer
-from redisc.engine import Engine, Scale, memory_kept, threads_for
-from redisc.errors import CheckpointError, ConfigError, NotFittedError
-from redisc.graph import Graph
+from redisc.em import EMConfig, Keeper, Trainer
+from redisc.engine import Scale, memory_kept, threads_for
+from redisc.errors import CheckpointError, ConfigError
 from redisc.identity import identify
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
 from redisc.io.scratch import allocator
@@ -26,16 +25,15 @@ from redisc.nn import Architecture, ModuleMaker
 from redisc.origin import Origin
 from redisc.progress import ProgressBar
 from redisc.recipes import recipe_settings
-from redisc.scale.label_in_parts import label_in_parts
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
-from redisc.task import as_graph, make_task
+from redisc.task import make_task
 from redisc.world import world
 
 Settings = TypeVar("Settings", Architecture, EMConfig)
 
 
-class ReDiSC(NodeClassifier):
+class ReDiSC(JointAnswers):
     """Completes the labels of a partially labelled graph jointly, by masked diffusion.
 
     A mean-field GNN warms up a queue of label samples; then a denoiser is trained on them (M-step) and replaces
@@ -291,60 +289,6 @@ class ReDiSC(NodeClassifier):
         bar.conclude(self.verdict())
         return self
 
-    def predict(self, graph: Any = None, labels: Any = None) -> np.ndarray:
-        """Return one joint assignment `(N,)` of class values: a nearly greedy chain, the same on every call.
-
-        `labels (N,)` with -1 for unknown replaces the known labels for this call. Another graph with the same
-        features may be given; on it nothing is known but `labels`.
-        """
-        sampled = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation")
-        return self.classes_[sampled.labels[0].cpu().numpy()]
-
-    def predict_in_parts(self, graph: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return what `predict` does, `(N,)`, and its confidence `(N,)`, with the graph shared by all processes.
-
-        Every process of `torchrun` computes its own nodes and reads only their part of a graph on disk; boundary rows
-        travel at every layer. A node's confidence is the denoiser's own probability when it is revealed, 1 where it
-        is known.
-        """
-        target = getattr(self, "graph_", None) if graph is None else as_graph(graph)
-        if target is None:
-            raise NotFittedError("a loaded model holds no graph: pass one, as in predict_in_parts(graph)")
-        choice = (self._setting("evaluation_temperature"), self._setting("routing"))
-        places, confidence = label_in_parts(self._fitted(), target, *choice)
-        return self.classes_[places], confidence
-
-    def sample(
-        self,
-        n: int = 16,
-        labels: Any = None,
-        temperature: float = 1.0,
-        *,
-        graph: Any = None,
-        random_state: int = 0,
-    ) -> np.ndarray:
-        """Return joint samples `(n, N)` of class values by labelled-first inference, known labels kept.
-
-        The same `random_state` gives the same samples, and the first of many are those of few.
-        """
-        if n < 1:
-            raise ConfigError(f"n={n}: ask for at least one sample")
-        sampled = self._draw(graph, labels, n, temperature, f"sample {random_state}")
-        return self.classes_[sampled.labels.cpu().numpy()]
-
-    def predict_proba(self, n_samples: int = 32, labels: Any = None, *, graph: Any = None) -> np.ndarray:
-        """Return probabilities `(N, C)`: the denoiser's own when a node is revealed, averaged over chains."""
-        if n_samples < 1:
-            raise ConfigError(f"n_samples={n_samples}: ask for at least one")
-        return self._draw(graph, labels, n_samples, 1.0, "probabilities").probabilities.cpu().numpy()
-
-    def mean_field_proba(self, graph: Any = None) -> np.ndarray:
-        """Return the warm start's probabilities `(N, C)`: what the backbone says of every node on its own."""
-        model = self._fitted()
-        with torch.no_grad():
-            logits = self._resolve(graph)[1].mean_field(model.mean_field)
-        return logits.softmax(1).cpu().numpy()
-
     def num_parameters(self) -> int:
         """Count the parameters of the denoiser and the mean-field GNN."""
         model = self._fitted()
@@ -387,25 +331,6 @@ class ReDiSC(NodeClassifier):
         clf._settings = clf.get_params(deep=False)
         clf.classes_, clf.history_ = clf._model.origin.classes, config.get("history", {})
         return clf
-
-    def _fitted(self) -> JointModel:
-        model: JointModel | None = getattr(self, "_model", None)
-        if model is None:
-            raise NotFittedError("this ReDiSC is not fitted yet: call fit, or load a saved model")
-        return model
-
-    def _engine_for(self, graph: Graph) -> Engine:
-        return self._fitted().engine(graph)
-
-    @property
-    def _origin(self) -> Origin:
-        return self._fitted().origin
-
-    def _draw(self, graph: Any, labels: Any, n: int, temperature: float, purpose: str) -> Sampled:
-        model = self._fitted()
-        target, engine, known = self._resolve(graph, labels)
-        with threads_for(target.num_nodes):
-            return model.draw(engine, known, n, temperature, purpose, self._setting("routing"))
 
     def _seed(self, keeper: Keeper | None) -> int:
         """Return the seed of the fit; one that was left to chance stays what it was when the fit is resumed."""

@@ -6,6 +6,7 @@ from redisc.diffusion.pruning import prune_sample
 from redisc.diffusion.routing import ConfidentFirst, LabelledFirst, Routing, Uniform, get_routing
 from redisc.diffusion.sampler import Denoise, Reveal, ReverseProcess, State
 from redisc.diffusion.schedule import Schedule, get_schedule
+from redisc.diffusion.trace import Trace, trace_chain
 
 __all__ = [
     "MASKED",
@@ -18,11 +19,13 @@ __all__ = [
     "Routing",
     "Schedule",
     "State",
+    "Trace",
     "Uniform",
     "get_routing",
     "get_schedule",
     "mask_labels",
     "node_weights",
     "prune_sample",
+    "trace_chain",
     "weighted_cross_entropy",
 ]
