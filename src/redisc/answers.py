@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import torch
 
 from redisc.classifier import NodeClassifier
+from redisc.clock import Clock, Told
 from redisc.diffusion import Trace, trace_chain
 from redisc.em import Sampled
 from redisc.engine import Engine, threads_for
@@ -17,14 +20,17 @@ from redisc.errors import ConfigError, NotFittedError
 from redisc.graph import Graph
 from redisc.model import JointModel
 from redisc.origin import Origin
+from redisc.progress import ProgressBar
 from redisc.scale.label_in_parts import label_in_parts
 from redisc.task import as_graph
+from redisc.world import world
 
 
 class JointAnswers(NodeClassifier):
     """The questions that a fitted `ReDiSC` takes; fitting and settings are `ReDiSC`'s own."""
 
     _model: JointModel
+    verbose: bool
 
     @abstractmethod
     def _setting(self, name: str) -> Any:
@@ -95,9 +101,19 @@ class JointAnswers(NodeClassifier):
 
     def _draw(self, graph: Any, labels: Any, n: int, temperature: float, purpose: str) -> Sampled:
         model = self._fitted()
-        target, engine, known = self._resolve(graph, labels)
-        with threads_for(target.num_nodes):
-            return model.draw(engine, known, n, temperature, purpose, self._setting("routing"))
+        with self._telling() as told:
+            target, engine, known = self._resolve(graph, labels, told)
+            with threads_for(target.num_nodes):
+                return model.draw(engine, known, n, temperature, purpose, self._setting("routing"), told)
+
+    @contextmanager
+    def _telling(self) -> Iterator[Told | None]:
+        """Show how far a long answer is, where the settings ask for it."""
+        if not (self.verbose and world().leads):
+            yield None
+            return
+        with ProgressBar(True, self.metric) as bar:
+            yield Clock(listener=bar.update).aside
 
     def _fitted(self) -> JointModel:
         model: JointModel | None = getattr(self, "_model", None)
@@ -105,8 +121,8 @@ class JointAnswers(NodeClassifier):
             raise NotFittedError("this ReDiSC is not fitted yet: call fit, or load a saved model")
         return model
 
-    def _engine_for(self, graph: Graph) -> Engine:
-        return self._fitted().engine(graph)
+    def _engine_for(self, graph: Graph, told: Told | None = None) -> Engine:
+        return self._fitted().engine(graph, told)
 
     @property
     def _origin(self) -> Origin:

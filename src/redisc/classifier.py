@@ -12,6 +12,7 @@ import torch
 from sklearn.base import BaseEstimator
 
 from redisc import metrics
+from redisc.clock import Told
 from redisc.diffusion.masking import MASKED
 from redisc.engine import Engine
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
@@ -83,8 +84,8 @@ class NodeClassifier(BaseEstimator, ABC):
         """Count what was learned."""
 
     @abstractmethod
-    def _engine_for(self, graph: Graph) -> Engine:
-        """Prepare another graph than the fitted one for questions."""
+    def _engine_for(self, graph: Graph, told: Told | None = None) -> Engine:
+        """Prepare another graph than the fitted one for questions; `told` hears how far that is."""
 
     @property
     @abstractmethod
@@ -108,7 +109,7 @@ class NodeClassifier(BaseEstimator, ABC):
         known = self._origin.known
         return np.where(known == MASKED, MASKED, self.classes_[known])
 
-    def _resolve(self, graph: Any, labels: Any = None) -> tuple[Graph, Any, np.ndarray]:
+    def _resolve(self, graph: Any, labels: Any = None, told: Told | None = None) -> tuple[Graph, Any, np.ndarray]:
         """Return the graph that is meant, its engine, and the labels that are known on it (places in `classes_`)."""
         origin = self._origin
         fitted: Graph | None = getattr(self, "graph_", None)
@@ -116,7 +117,7 @@ class NodeClassifier(BaseEstimator, ABC):
             raise NotFittedError("a loaded model holds no graph: pass one, as in predict(graph)")
         target = fitted if graph is None else as_graph(graph)
         assert target is not None
-        engine = self._engine if target is fitted else self._engine_for(target)
+        engine = self._engine if target is fitted else self._engine_for(target, told)
         if labels is None:
             return target, engine, origin.known_for(target)
         known = encode_labels(labels, self.classes_)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redisc.clock import Told
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.diffusion.sampler import Denoise
 from redisc.em import Sampled, draw_samples
@@ -62,17 +63,17 @@ class JointModel:
         blueprint.place(mean_field)
         return cls(blueprint, denoiser, mean_field, origin)
 
-    def engine(self, graph: Graph) -> Engine:
-        """Prepare a graph for questions."""
+    def engine(self, graph: Graph, told: Told | None = None) -> Engine:
+        """Prepare a graph for questions; `told` hears how far that is."""
         topology, features = self.origin.prepare(graph, self.blueprint.dtype, self.blueprint.device)
         if graph.edge_weight is not None and not isinstance(self.blueprint.architecture, Architecture):
             raise UnsupportedGraphError(
                 "a backbone of your own is called as module(x, edge_index), without edge weights: "
                 "use a built-in backbone, or a graph without weights"
             )
-        return engine_for(
-            topology, features, self.blueprint.architecture, len(self.origin.classes), self.blueprint.scale
-        )
+        blueprint = self.blueprint
+        shape = (blueprint.architecture, len(self.origin.classes), blueprint.scale)
+        return engine_for(topology, features, *shape, told)
 
     def draw(
         self,
@@ -82,10 +83,11 @@ class JointModel:
         temperature: float,
         purpose: str,
         routing: str = "labelled-first",
+        told: Told | None = None,
     ) -> Sampled:
         """Run `n` chains; `purpose` names their random numbers."""
         process = self.process(engine.denoise(self.denoiser), known, temperature, purpose, routing)
-        return draw_samples(process, torch.arange(n), len(self.origin.classes))
+        return draw_samples(process, torch.arange(n), len(self.origin.classes), told=told)
 
     def process(
         self, denoise: Denoise, known: np.ndarray, temperature: float, purpose: str, routing: str
