@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from redisc.clock import Told
-from redisc.diffusion import ReverseProcess, Schedule, get_routing
+from redisc.diffusion import ReverseProcess, Schedule, chain_rule, elbo, get_routing
 from redisc.diffusion.sampler import Denoise
-from redisc.em import Sampled, draw_samples
+from redisc.em import Sampled, draw_samples, watched
 from redisc.engine import Engine, Scale, engine_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
 from redisc.graph import Graph
@@ -101,6 +101,23 @@ class JointModel:
             derive_seed(self.origin.seed, purpose),
             temperature,
         )
+
+    def judge(
+        self,
+        engine: Engine,
+        known: np.ndarray,
+        labels: np.ndarray,
+        n: int,
+        purpose: str,
+        method: str,
+        told: Told | None = None,
+    ) -> np.ndarray:
+        """Return log-likelihoods `(n,)` of `labels (N,)`, one a chain that is made to reveal them."""
+        process = self.process(engine.denoise(self.denoiser), known, 1.0, purpose, "labelled-first")
+        given, judgement = torch.from_numpy(labels).to(self.blueprint.device), elbo if method == "elbo" else chain_rule
+        groups = torch.arange(n).split(8)
+        mine = [judgement(watched(process, told, k, len(groups)), given, group) for k, group in enumerate(groups)]
+        return torch.cat(mine).cpu().numpy()
 
     def to_checkpoint(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return settings that JSON can hold, and tensors."""
