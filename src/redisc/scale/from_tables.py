@@ -24,6 +24,7 @@ from redisc.graph.tables import (
     read_weight,
     weight_column,
 )
+from redisc.io.spelling import Role
 from redisc.optional import require
 from redisc.scale.edge_spool import EdgeSpool
 from redisc.scale.label_codes import LabelCodes
@@ -69,7 +70,8 @@ def _put_nodes(draft: GraphDraft, table: TableChunks, id: Any, label: Any, dtype
     taken = [key] if label is None else [key, column_of(head, "nodes", label)]
     report("nodes: looking at the columns")
     others = [column for column in head.columns if column not in taken]
-    kinds = table.kinds({key: "id"} | dict.fromkeys(taken[1:], "label") | dict.fromkeys(others, "value"))
+    named: dict[Any, Role] = {key: "id"} if label is None else {key: "id", label: "label"}
+    kinds = table.kinds(named | dict.fromkeys(others, "value"))
     features = [column for column in others if kinds[column] in NUMERIC]
     id_chunks, labels = [], LabelCodes()
     with ExitStack() as files:
@@ -102,14 +104,15 @@ def _all_ids(chunks: list[Any], column: Any) -> Any:
     return node_ids(pandas.DataFrame({column: pandas.concat(chunks, ignore_index=True)}), column)
 
 
-def _spool_edges(spool: EdgeSpool, table: TableChunks, named: tuple[Any, Any, Any], ids: Any, report: Report) -> None:
-    """Set the edges aside as node numbers, with their weights."""
-    source, target, weight = named
+def _spool_edges(spool: EdgeSpool, table: TableChunks, given: tuple[Any, Any, Any], ids: Any, report: Report) -> None:
+    """Set the edges aside as node numbers, with their weights; `given` names the columns of ends and weights."""
+    source, target, weight = given
     head = table.columns()
     ends = endpoint_columns(head, source, target)
     weight = weight_column(head, weight, ends)
     report("edges: looking at the columns")
-    kinds = table.kinds(dict.fromkeys(ends, "id") | ({} if weight is None else {weight: "value"}))
+    named: dict[Any, Role] = {} if weight is None else {weight: "value"}
+    kinds = table.kinds(named | dict.fromkeys(ends, "id"))
     places = comparable_ids(ids, any(kinds[end] == "other" for end in ends))
     for first, frame in table.chunks(kinds):
         numbers = read_edges(comparable_edges(frame, ends, places), *ends, places, first)

@@ -63,7 +63,7 @@ class TablePlan:
         for column in (*self.numbers, *(text.column for text in self.texts)):
             if column not in nodes.columns:
                 raise FeatureError(
-                    f"nodes has no column {column!r}, a feature of the fit: it has {list(nodes.columns)}"
+                    f"nodes has no column {column!r}, which the fit took: it has {list(nodes.columns)}"
                 )
         dense = read_feature_columns(nodes, self.numbers, ())
         if not self.texts:

@@ -36,7 +36,7 @@ class TextColumn:
             vectorizer.fit(_documents(values))
         except ValueError:
             raise FeatureError(
-                f"nodes, column {column!r}: no word stands in two rows, so it makes no features: leave --text out for it"
+                f"nodes, column {column!r}: no word stands in two rows, so it makes no features: leave it out of --text"
             ) from None
         terms = vectorizer.get_feature_names_out().tolist()
         return cls(column, tuple(terms), tuple(vectorizer.idf_.tolist()))
