@@ -104,6 +104,7 @@ class Run:
 
     def model(self) -> NodeClassifier:
         """Load the fitted model."""
+        self.facts()
         return load_model(self.folder / "model")
 
     @property

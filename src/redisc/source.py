@@ -50,6 +50,10 @@ class FileSource:
         """The name of the table of edges."""
         return Path(self.edges).stem
 
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that suit the features; beside texts, numbers are standardised already."""
+        return {"feature_scaling": "none" if self.text else "standard"}
+
     def load(self) -> Graph:
         """Read both tables; ids may be of any type, labels too, and a missing label is unknown."""
         return self.load_with_plan()[0]

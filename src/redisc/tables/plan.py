@@ -62,9 +62,7 @@ class TablePlan:
         """The features (N, F) of a frame of nodes: dense, or sparse where there are texts; None without any."""
         for column in (*self.numbers, *(text.column for text in self.texts)):
             if column not in nodes.columns:
-                raise FeatureError(
-                    f"nodes has no column {column!r}, which the fit took: it has {list(nodes.columns)}"
-                )
+                raise FeatureError(f"nodes has no column {column!r}, which the fit took: it has {list(nodes.columns)}")
         dense = read_feature_columns(nodes, self.numbers, ())
         if not self.texts:
             return dense

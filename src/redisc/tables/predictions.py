@@ -11,18 +11,6 @@ import numpy as np
 from redisc.graph import Graph
 
 
-def prediction_columns(
-    graph: Graph, names: Sequence[str], places: np.ndarray, confidence: np.ndarray, known: np.ndarray
-) -> dict[str, list[Any]]:
-    """The columns id, label, confidence and known; `places (N,)` are those of the labels in `names`."""
-    return {
-        "id": ids_of(graph),
-        "label": [names[place] for place in places.tolist()],
-        "confidence": np.round(confidence, 4).tolist(),
-        "known": known.tolist(),
-    }
-
-
 def ids_of(graph: Graph) -> list[Any]:
     """The user's ids, or else the nodes' numbers."""
     return list(range(graph.num_nodes)) if graph.node_ids is None else graph.node_ids.tolist()
