@@ -69,8 +69,8 @@ class FileSource:
         return graph, plan
 
     def load_by(self, plan: TablePlan) -> Graph:
-        """Read both tables as `plan` says, whatever this source says of their columns."""
-        edges, nodes = read_tables(self.edges, self.nodes, plan.columns)
+        """Read both tables as `plan` says, whatever this source says of their columns; labels are compared as text."""
+        edges, nodes = read_tables(self.edges, self.nodes, plan.columns, label="text")
         graph = plan.graph(edges, nodes, self.name)
         plan.tell_unknown(nodes)
         return graph

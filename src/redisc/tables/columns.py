@@ -33,9 +33,9 @@ class TableColumns:
                 raise ConfigError(f"--text {column}: it is the id or the label, or is named twice; name other columns")
         return replace(self, id=key, label=label, source=source, target=target, weight=weight)
 
-    def node_roles(self) -> dict[Any, Role]:
+    def node_roles(self, label: Role = "label") -> dict[Any, Role]:
         """How the columns of the nodes are read."""
-        named: dict[Any, Role] = {self.id: "id", self.label: "label"}
+        named: dict[Any, Role] = {self.id: "id", self.label: label}
         return named | dict.fromkeys(self.text, "text")
 
     def edge_roles(self) -> dict[Any, Role]:

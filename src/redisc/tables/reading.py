@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from redisc.io.spelling import Role
 from redisc.io.tables import read_table, table_head
 from redisc.optional import require
 from redisc.tables.columns import TableColumns
 
 
-def read_tables(edges: str | Path, nodes: str | Path, columns: TableColumns) -> tuple[Any, Any]:
-    """The frames of edges and nodes, CSV or Parquet; the spelling of ids, labels and texts is kept."""
-    return read_table(edges, columns.edge_roles()), read_table(nodes, columns.node_roles())
+def read_tables(edges: str | Path, nodes: str | Path, columns: TableColumns, label: Role = "label") -> tuple[Any, Any]:
+    """The frames of edges and nodes, CSV or Parquet; `label` is the role of the labels."""
+    return read_table(edges, columns.edge_roles()), read_table(nodes, columns.node_roles(label))
 
 
 def read_heads(edges: str | Path, nodes: str | Path) -> tuple[Any, Any]:
