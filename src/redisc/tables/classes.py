@@ -35,7 +35,8 @@ class Classes:
         values = nodes[column]
         present = values.astype(object).where(~unlabelled(values), None)
         codes, distinct = require("pandas", extra="files").factorize(present)
-        numbers = [self._number(value) for value in distinct]
+        places = {name: place for place, name in enumerate(self.names)}
+        numbers = [self._number(value, places) for value in distinct]
         for code, number in enumerate(numbers):
             if number is None:
                 row = int(np.argmax(codes == code))
@@ -45,12 +46,12 @@ class Classes:
                 )
         return np.array([*numbers, -1], dtype=np.int64)[codes]
 
-    def _number(self, value: Any) -> int | None:
+    def _number(self, value: Any, places: dict[str, int]) -> int | None:
         spelled = str(int(value)) if _is_number(value) else str(value)
         whole = _WHOLE.fullmatch(spelled)
         for text in (spelled, whole[1] if whole else spelled):
-            if text in self.names:
-                return self.names.index(text)
+            if text in places:
+                return places[text]
         return -1 if whole and whole[1] == "-1" and all(map(_WHOLE.fullmatch, self.names)) else None
 
     def _listed(self, most: int = 10) -> str:
