@@ -45,6 +45,9 @@ class FileSource:
     weight: str | None = None
     text: Sequence[str] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", tuple(self.text))
+
     @property
     def name(self) -> str:
         """The name of the table of edges."""

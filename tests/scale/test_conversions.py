@@ -122,6 +122,15 @@ def test_a_table_without_edges_is_a_graph(tmp_path, suffix) -> None:
     assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
 
 
+def test_an_index_with_a_name_is_a_column(tmp_path) -> None:
+    paths = tmp_path / "edges.parquet", tmp_path / "nodes.parquet"
+    edge_frame(TEXTS).to_parquet(paths[0])
+    node_frame(TEXTS, NAMES).set_index("key").to_parquet(paths[1])
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+    assert FileSource(*map(str, paths), label="side", id="key").load().node_ids.tolist() == TEXTS
+
+
 def test_columns_of_one_name_are_told_apart(tmp_path) -> None:
     nodes = node_frame(TEXTS, NAMES).rename(columns={"height": "age"})
     paths = write(tmp_path, edge_frame(TEXTS), nodes, "csv")

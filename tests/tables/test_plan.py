@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 
 from redisc.errors import CheckpointError, ConfigError, FeatureError, GraphError, LabelError
-from redisc.source import FileSource
+from redisc.source import FileSource, source_from_json, source_to_json
 from redisc.tables import TableColumns, TablePlan
 
 NODES = """key,topic,size,title,born
@@ -47,6 +47,11 @@ def test_ids_classes_and_numbers_are_what_stands_in_the_file(files):
     assert graph.x.tolist() == [[1.5, 1990], [2.5, 1991], [4, 1992], [0, 1993]]
     assert graph.degree.tolist() == [1, 2, 2, 1]
     assert graph.edge_weight is None
+
+
+def test_a_source_of_files_survives_json(files):
+    source = files(text=["title"], weight="strength")
+    assert source_from_json(json.loads(json.dumps(source_to_json(source)))) == source
 
 
 def test_the_columns_of_edges_can_be_named(files):
@@ -97,7 +102,9 @@ def test_labels_of_new_tables_are_those_of_the_fit(files):
     _, plan = files().load_with_plan()
     other = files(NODES.replace("7,,", "7,NA,"), EDGES).load_by(plan)
     assert other.y.tolist() == [1, 0, 0, 1]
-    with pytest.raises(LabelError, match=r"nodes row 1, column 'topic': 'right' .* classes of the fit \(NA, left, mo"):
+    with pytest.raises(
+        LabelError, match=r"nodes row 1, column 'topic': 'right' .* classes of the fit \('NA', 'left, mostly'\)"
+    ):
         files(NODES.replace("7,,", "7,right,"), EDGES).load_by(plan)
 
 

@@ -27,7 +27,7 @@ def read_table(path: str | Path, roles: Mapping[str, Role] | None = None) -> Any
     file, given = Path(path), dict(roles or {})
     with readable(file):
         if file.suffix in PARQUET:
-            return require("pandas", extra="files").read_parquet(file)
+            return with_named_index(require("pandas", extra="files").read_parquet(file))
         table = require("pyarrow", extra="files").Table.from_batches(csv_batches(file))
         kinds = {name: kind_of(table.column(name), given.get(name, "value")) for name in table.column_names}
         return typed(table, kinds)
@@ -40,7 +40,12 @@ def table_head(path: str | Path) -> Any:
         if file.suffix not in PARQUET:
             return pandas.DataFrame(columns=csv_columns(file))
         schema = require("pyarrow.parquet", extra="files").read_schema(file)
-        return schema.empty_table().to_pandas()
+        return with_named_index(schema.empty_table().to_pandas())
+
+
+def with_named_index(frame: Any) -> Any:
+    """The frame with an index that has a name as a column, as pandas stores it in Parquet; often it is the id."""
+    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
 
 
 @contextmanager

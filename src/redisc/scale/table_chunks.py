@@ -9,7 +9,7 @@ from typing import Any
 
 from redisc.io.csv_files import csv_batches
 from redisc.io.spelling import Role, count_numbers, kind_of, typed
-from redisc.io.tables import PARQUET, readable, table_head
+from redisc.io.tables import PARQUET, readable, table_head, with_named_index
 from redisc.optional import require
 
 NUMERIC = ("whole", "int", "float", "bool", "truth", "mixed")
@@ -81,9 +81,9 @@ class TableChunks:
     def _parquet_pieces(self, columns: Sequence[Any]) -> Iterator[Any]:
         with require("pyarrow.parquet", extra="files").ParquetFile(self.path) as file:
             for batch in file.iter_batches(self.rows, columns=columns):
-                yield batch.to_pandas()
+                yield with_named_index(batch.to_pandas())
             if not file.metadata.num_rows:
-                yield file.schema_arrow.empty_table().select(columns).to_pandas()
+                yield with_named_index(file.schema_arrow.empty_table().select(columns).to_pandas())
 
 
 @dataclass

@@ -55,7 +55,7 @@ class Classes:
         return -1 if whole and whole[1] == "-1" and all(map(_WHOLE.fullmatch, self.names)) else None
 
     def _listed(self, most: int = 10) -> str:
-        return ", ".join(self.names[:most]) + (", ..." if len(self.names) > most else "")
+        return ", ".join(map(repr, self.names[:most])) + (", ..." if len(self.names) > most else "")
 
 
 def _is_number(value: Any) -> bool:
