@@ -55,7 +55,7 @@ class ReDiSC(JointAnswers):
         self_loop: Weight of self-loops in GCN.
         time_aware: Gate the labels of every layer by time; False gives the paper's vanilla layers.
         gate: "vector" (the paper's), "scalar" or "added"; see `redisc.nn.TimeGate`.
-        feature_scaling: "none", "row" or "standard".
+        feature_scaling: "none", "row", "binary" or "standard".
         steps: T, the number of diffusion steps.
         schedule: "cosine", "authors-cosine", "linear", a function on [0, 1], or a `Schedule`.
         iterations: M-step updates at the most.

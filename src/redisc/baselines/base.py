@@ -60,7 +60,7 @@ class Baseline(NodeClassifier):
     """A method with settings as fields. A subclass says what its network is, how it learns and how it answers.
 
     Args:
-        feature_scaling: "none", "row" or "standard".
+        feature_scaling: "none", "row", "binary" or "standard".
         metric: "accuracy", "balanced_accuracy" or "roc_auc", for choosing the best weights.
         dtype: "float32" or "float64".
         device: A torch device.
