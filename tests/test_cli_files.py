@@ -155,7 +155,7 @@ def test_wrong_questions_about_new_tables_get_one_line(run, redisc, tmp_path, mo
     assert "nodes row 2, column 'side': 'Absent'" in complaint("predict", folder / "run", *wrong)
     assert "'age'" in complaint("sample", folder / "run", *save(tmp_path, edges, club()[1] | {"age": [""] * 34}))
     assert "both --edges and --nodes" in complaint("predict", folder / "run", *files[:2])
-    assert "leave --edges and --nodes out" in complaint("predict", folder / "run", *files, "--in-parts")
+    assert "leave --edges, --nodes and --drivers out" in complaint("predict", folder / "run", *files, "--in-parts")
     unlabelled = save(tmp_path, edges, club()[1] | {"side": [""] * 34})
     assert "no label to score in column 'side'" in complaint("evaluate", folder / "run", *unlabelled)
     redisc("fit", "karate", "--method", "lp", "--out", tmp_path / "lp", "--json")
@@ -195,3 +195,37 @@ def test_tables_are_benchmarked(redisc, tmp_path, monkeypatch, capsys):
     assert (result["dataset"], result["shape"]["layers"]) == ("edges", 2)
     assert result["memory"]["none_mib"] > 0
     assert "either" in refused(monkeypatch, capsys, "bench", "--dataset", "karate", *files)
+
+
+def test_calibrated_sets_come_with_a_promise_and_drivers_with_the_files_ids(redisc, run, capsys):
+    folder, files = run
+    words = [*NAMED, "--label", "side", "--text", "likes", *QUICK]
+    redisc("fit", *files, *words, "--calibration", 0.4, "--out", folder / "calibrated")
+    split = json.loads((folder / "calibrated" / "split.json").read_text())
+    seen = {*split["train"], *split["val"]}
+    assert split["calibration"]
+    assert not seen & set(split["calibration"])
+    assert not any(rows_of_known(folder, redisc)[node]["known"] == "True" for node in split["calibration"])
+    capsys.readouterr()
+    redisc("predict", folder / "calibrated", "--samples", 4, "--alpha", 0.4, "--drivers")
+    said = capsys.readouterr().out
+    assert "the true label of 60 % of nodes or more" in " ".join(said.split())
+    assert f"calibrated on {len(split['calibration'])} nodes" in " ".join(said.split())
+    rows = rows_of(folder / "calibrated" / "predictions.csv")
+    assert all(set(split_names(row["set"])) <= set(CLASSES) and row["set"] for row in rows)
+    named = {name.rsplit(" (", 1)[0] for row in rows for name in split_names(row["drivers"]) if name}
+    assert named
+    assert named <= {row["id"] for row in rows if row["known"] == "True"}
+
+
+def rows_of_known(folder, redisc):
+    redisc("predict", folder / "calibrated", "--samples", 2, "--out", folder / "plain.csv")
+    return rows_of(folder / "plain.csv")
+
+
+@pytest.mark.parametrize(("option", "value"), [("--calibration", 1), ("--calibration", 1.5)])
+def test_a_share_outside_its_range_is_refused(run, option, value, tmp_path, monkeypatch, capsys):
+    words = [*NAMED, "--label", "side", "--text", "likes"]
+    message = refused(monkeypatch, capsys, "fit", *run[1], *words, option, value, "--out", tmp_path / "run")
+    assert option in message
+    assert not (tmp_path / "run").exists()

@@ -45,6 +45,7 @@ class Run:
         split: Split,
         facts: dict[str, Any],
         plan: TablePlan | None = None,
+        calibration: np.ndarray | None = None,
     ) -> None:
         """Write the model, the plan of its tables and the split, and `run.json` last: a folder without it is no run."""
         (self.folder / "run.json").unlink(missing_ok=True)
@@ -53,6 +54,7 @@ class Run:
         if plan is not None:
             write_atomically(self._tables, json.dumps(plan.to_json()).encode())
         masks = {name: np.flatnonzero(getattr(split, name)).tolist() for name in ("train", "val", "test")}
+        masks["calibration"] = [] if calibration is None else np.flatnonzero(calibration).tolist()
         write_atomically(self.folder / "split.json", json.dumps(masks).encode())
         names = clf.graph_.class_names
         identity = {"fingerprint": clf.graph_.fingerprint(), "class_names": None if names is None else list(names)}
@@ -96,11 +98,16 @@ class Run:
 
     def split(self, graph: Graph) -> Split:
         """Return the masks of the fit."""
-        stored = read_json(self.folder / "split.json")
-        masks = {name: np.zeros(graph.num_nodes, dtype=bool) for name in ("train", "val", "test")}
-        for name, mask in masks.items():
-            mask[stored.get(name, [])] = True
-        return Split(**masks)
+        return Split(*(self._mask(name, graph) for name in ("train", "val", "test")))
+
+    def calibration(self, graph: Graph) -> np.ndarray:
+        """Return the labelled nodes `(N,)` that were kept from the fit to calibrate sets."""
+        return self._mask("calibration", graph)
+
+    def _mask(self, name: str, graph: Graph) -> np.ndarray:
+        mask = np.zeros(graph.num_nodes, dtype=bool)
+        mask[read_json(self.folder / "split.json").get(name, [])] = True
+        return mask
 
     def model(self) -> NodeClassifier:
         """Load the fitted model."""

@@ -10,6 +10,7 @@ import numpy as np
 from redisc.classifier import NodeClassifier
 from redisc.errors import ConfigError, DatasetError
 from redisc.graph import Graph, Split
+from redisc.seeds import numpy_generator
 from redisc.source import FileSource, GraphSource
 
 
@@ -67,3 +68,17 @@ def choose_masks(graph: Graph, split: int, test_fraction: float, seed: int, from
     test = np.zeros(graph.num_nodes, dtype=bool)
     test[drawn[: round(test_fraction * len(drawn))]] = True
     return Split((graph.y >= 0) & ~test, np.zeros_like(test), test)
+
+
+def set_aside(masks: Split, fraction: float, seed: int) -> tuple[Split, np.ndarray]:
+    """Keep a share of the validation nodes, or of the training nodes where there are none, from the fit.
+
+    Returns the masks that are left and the nodes that were kept, `(N,)`.
+    """
+    if not 0 <= fraction < 1:
+        raise ConfigError(f"--calibration {fraction}: it must lie in [0, 1)")
+    pool = np.flatnonzero(masks.val if masks.val.any() else masks.train)
+    drawn = numpy_generator(seed, "calibration").permutation(pool)[: round(fraction * len(pool))]
+    aside = np.zeros_like(masks.val)
+    aside[drawn] = True
+    return Split(masks.train & ~aside, masks.val & ~aside, masks.test), aside

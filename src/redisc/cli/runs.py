@@ -1,4 +1,4 @@
-"""The commands that make a run and ask it: `fit`, `predict`, `sample`, `evaluate`."""
+"""The commands that make a run, draw from it and score it: `fit`, `sample`, `evaluate`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from redisc.classifier import NodeClassifier
 from redisc.cli.app import DATASET_HELP, DataDir, Json, RunFolder, app
 from redisc.cli.asking import class_names, new_graph, question
-from redisc.cli.inputs import build, choose_masks, read_settings
+from redisc.cli.inputs import build, choose_masks, read_settings, set_aside
 from redisc.cli.keeping import kept
 from redisc.cli.output import console, print_comparison, print_json
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
@@ -23,7 +22,7 @@ from redisc.io.tables import write_table
 from redisc.methods import method_named
 from redisc.run import Run
 from redisc.source import FileSource
-from redisc.tables.predictions import ids_of, set_column
+from redisc.tables.predictions import ids_of
 from redisc.world import world
 
 
@@ -42,6 +41,7 @@ def fit(
     backbone: Annotated[str | None, typer.Option(help="gcn, gat, sage, gat_sep or hops (default: what suits).")] = None,
     split: Annotated[int, typer.Option(help="Which of the dataset's splits.")] = 0,
     test_fraction: Annotated[float, typer.Option(help="Share of a table's labels kept for `evaluate`.")] = 0.0,
+    calibration: Annotated[float, typer.Option(help="Share of labels kept from the fit to calibrate sets.")] = 0.0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the fit ends.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Any setting of it, as NAME=VALUE.")] = None,
@@ -53,8 +53,9 @@ def fit(
 ) -> None:
     """Fit ReDiSC, or another method, to a dataset or to your own tables and keep the model as a run.
 
-    Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. Example: redisc fit --edges
-    edges.csv --nodes nodes.csv --label topic --text abstract
+    Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. With --calibration the sets
+    of `predict` come with a promise; the share is taken from the validation nodes, or else from a table's labels.
+    Example: redisc fit --edges edges.csv --nodes nodes.csv --label topic --text abstract
     """
     tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
     origin, kind = graph_source(dataset, data_dir, seed, tables), method_named(method)
@@ -62,7 +63,7 @@ def fit(
     run = Run(out or Path("runs") / _run_name(origin.name, method, seed))
     run.check_free()
     graph, plan = origin.load_with_plan() if isinstance(origin, FileSource) else (origin.load(), None)
-    masks = choose_masks(graph, split, test_fraction, seed, tables.given)
+    masks, aside = set_aside(choose_masks(graph, split, test_fraction, seed, tables.given), calibration, seed)
     visible = np.where(masks.train | masks.val, graph.y, -1)
     clf = build(kind, graph, visible, origin, backbone, settings)
     with kept(clf, run.unfinished, checkpoint_every, resume) as safety:
@@ -71,75 +72,11 @@ def fit(
         chosen = {"method": method, "backbone": clf.get_params().get("backbone")}
         facts = {"seed": seed, **chosen, "sizes": used.sizes, "verdict": clf.verdict()}
         if world().leads:
-            run.save(clf, origin, used, facts, plan)
+            run.save(clf, origin, used, facts, plan, aside)
     if as_json:
         print_json({"run": str(run.folder), **facts, "history": clf.history_})
         return
     console.print(f"run saved in {run.folder}; next: redisc predict {run.folder}")
-
-
-@app.command()
-def predict(
-    folder: RunFolder,
-    edges: Edges = None,
-    nodes: Nodes = None,
-    out: Annotated[Path | None, typer.Option(help="CSV or Parquet file (default: RUN/predictions.csv).")] = None,
-    samples: Annotated[int, typer.Option(help="Chains behind the confidence.")] = 32,
-    in_parts: Annotated[bool, typer.Option("--in-parts", help="Share the graph among torchrun's processes.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Write id, label, confidence, a set of labels, and whether it was known, of every node.
-
-    The set is the fewest labels that hold 90 % of the probability, with | between them. New tables are read by the
-    columns of the fit, and the labels that they give are known. With --in-parts every process of `torchrun` holds its
-    part of the graph, and confidence comes from the one chain that is written. Example: redisc predict runs/mine
-    --edges new_edges.csv --nodes new_nodes.csv
-    """
-    run = Run(folder)
-    clf = run.model()
-    if in_parts:
-        if edges is not None or nodes is not None:
-            raise ConfigError("--in-parts is for the graph of the fit: leave --edges and --nodes out")
-        _predict_in_parts(clf, run.graph(), out or folder / "predictions.csv", as_json)
-        return
-    asked = question(run, clf, edges, nodes)
-    graph, names = asked.graph, class_names(asked.graph, clf.classes_)
-    labels, probabilities = clf.predict(graph, asked.known), clf.predict_proba(samples, asked.known, graph=graph)
-    place = np.searchsorted(clf.classes_, labels)
-    columns = {
-        "id": ids_of(graph),
-        "label": [names[p] for p in place],
-        "confidence": np.round(probabilities[np.arange(len(place)), place], 4).tolist(),
-        "set": set_column(names, probabilities),
-        "known": (asked.known >= 0).tolist(),
-    }
-    target = out or folder / "predictions.csv"
-    if world().leads:
-        write_table(target, columns)
-    if as_json:
-        print_json({"out": str(target), "nodes": len(place), "known": sum(columns["known"])})
-        return
-    console.print(f"{len(place):,} labels written to {target} ({sum(columns['known']):,} of them were known)")
-
-
-def _predict_in_parts(clf: NodeClassifier, graph: Graph, target: Path, as_json: bool) -> None:
-    if not isinstance(clf, ReDiSC):
-        raise ConfigError(f"--in-parts is for runs of ReDiSC; this is one of {clf.title}")
-    labels, confidence = clf.predict_in_parts(graph)
-    known = int((clf.known_ >= 0).sum())
-    if world().leads:
-        names = dict(zip(clf.classes_.tolist(), class_names(graph, clf.classes_), strict=True))
-        columns = {
-            "id": ids_of(graph),
-            "label": [names[label] for label in labels.tolist()],
-            "confidence": np.round(confidence, 4).tolist(),
-            "known": (clf.known_ >= 0).tolist(),
-        }
-        write_table(target, columns)
-    if as_json:
-        print_json({"out": str(target), "nodes": len(labels), "known": known})
-        return
-    console.print(f"{len(labels):,} labels written to {target} by {world().size} processes")
 
 
 @app.command()

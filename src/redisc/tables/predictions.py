@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from redisc.graph import Graph
+from redisc.uncertainty import Drivers
 
 
 def ids_of(graph: Graph) -> list[Any]:
@@ -22,6 +23,14 @@ def set_column(names: Sequence[str], probabilities: np.ndarray, mass: float = 0.
     ranked = np.take_along_axis(probabilities, order, axis=1).cumsum(axis=1)
     counts = (ranked < mass - 1e-9).sum(axis=1) + 1
     return [join_names([names[c] for c in row[:count]]) for row, count in zip(order, counts, strict=True)]
+
+
+def driver_column(drivers: Drivers, ids: Sequence[Any]) -> list[str]:
+    """For each node the ids of the known nodes that drive it, each with its change: `u7 (+0.31)|u2 (-0.05)`."""
+    return [
+        join_names([f"{ids[known]} ({change:+.2f})" for known, change in pairs if abs(change) >= 0.005])
+        for pairs in drivers.lists()
+    ]
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -29,7 +29,13 @@ class Drivers:
 
     def of(self, node: int) -> list[tuple[int, float]]:
         """Return the drivers of a node as pairs of known node and change, the strongest first."""
-        row = int(np.flatnonzero(self.nodes == node)[0])
+        return self._pairs(int(np.flatnonzero(self.nodes == node)[0]))
+
+    def lists(self) -> list[list[tuple[int, float]]]:
+        """Return the drivers of every node of `nodes`, in their order."""
+        return [self._pairs(row) for row in range(len(self.nodes))]
+
+    def _pairs(self, row: int) -> list[tuple[int, float]]:
         pairs = zip(self.known[row].tolist(), self.change[row].tolist(), strict=True)
         return [(known, change) for known, change in pairs if known >= 0]
 
