@@ -15,7 +15,7 @@ from redisc.cli.keeping import kept
 from redisc.cli.output import console, print_comparison, print_json
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
-from redisc.evaluation import evaluate_run
+from redisc.evaluation import evaluate_run, scored_nodes
 from redisc.graph import Graph, Split
 from redisc.io.tables import write_table
 from redisc.methods import method_named
@@ -170,9 +170,7 @@ def evaluate(
     """
     run = Run(folder)
     graph, clf = run.graph(), run.model()
-    masks = run.split(graph)
-    tested = masks.test & (graph.y >= 0)
-    kind, mask = ("test", tested) if tested.any() else ("validation", masks.val)
+    kind, mask = scored_nodes(graph, run.split(graph))
     scores = evaluate_run(clf, graph, mask, samples)
     if as_json:
         print_json({"run": str(folder), "nodes": kind, "count": int(mask.sum()), **scores})
