@@ -1,9 +1,9 @@
 """Colours and shapes of classes, for readers of every kind of sight.
 
 The first eight colours are Okabe and Ito's, which colour-blind readers can tell apart; black is kept for mistakes, and
-a dark grey stands in for it (a lighter one looks like the pink to eyes without green cones). Nobody tells many more hues apart, so the next eight classes take the same hues darkened and the eight after these the
-hues paled: lightness is what everyone sees. Then the colours start over. Where marks have a shape, each group of
-eight also has its own.
+a dark grey stands in for it (a lighter one looks like the pink to eyes without green cones). Nobody tells many more
+hues apart, so the next eight classes take the same hues darkened and the eight after these the hues paled: lightness
+is what everyone sees. Then the colours start over. Where marks have a shape, each group of eight also has its own.
 """
 
 from __future__ import annotations
