@@ -13,17 +13,52 @@ from redisc.estimator import ReDiSC
 from redisc.graph import Graph, Split
 
 
+def scored_nodes(graph: Graph, split: Split) -> tuple[str, np.ndarray]:
+    """Return which nodes a run is scored on: "test" where test nodes have labels, else "validation", which flatters."""
+    tested = split.test & (graph.y != MASKED)
+    return ("test", tested) if tested.any() else ("validation", split.val)
+
+
 class Answer(NamedTuple):
-    """What a model says: class values `(N,)` and probabilities `(N, C)`, with the columns of its `classes_`."""
+    """What a model says: labels `(N,)` as places in an examination's `classes`, probabilities `(N, C)` of these."""
 
     labels: np.ndarray
     probabilities: np.ndarray
 
 
-def scored_nodes(graph: Graph, split: Split) -> tuple[str, np.ndarray]:
-    """Return which nodes a run is scored on: "test" where test nodes have labels, else "validation", which flatters."""
-    tested = split.test & (graph.y != MASKED)
-    return ("test", tested) if tested.any() else ("validation", split.val)
+class Examination:
+    """A method, a graph, and the nodes `mask` that it is scored on.
+
+    Attributes:
+        classes: The classes that the method or any label knows, sorted.
+        truth: All labels `(N,)` as places in `classes`, -1 where there is none.
+        known: Class values `(N,)` that the method may condition on, never those inside the mask; -1 elsewhere.
+    """
+
+    def __init__(self, clf: NodeClassifier, graph: Graph, mask: np.ndarray) -> None:
+        self.clf, self.graph, self.mask = clf, graph, mask
+        self.classes = np.union1d(clf.classes_, np.unique(graph.y[graph.y != MASKED]))
+        self.truth = np.where(graph.y == MASKED, MASKED, np.searchsorted(self.classes, graph.y))
+        self.known = np.where(mask, MASKED, clf.known_)
+
+    def answers(self, labels: np.ndarray, samples: int) -> dict[str, Answer]:
+        """Return the method's answer, whose class values `(N,)` are given, and that of ReDiSC's mean-field GNN."""
+        probabilities = self.clf.predict_proba(samples, self.known, graph=self.graph)
+        found = {self.clf.name: self._answer(labels, probabilities)}
+        if isinstance(self.clf, ReDiSC):
+            alone = self.clf.mean_field_proba(self.graph)
+            found["mean_field"] = self._answer(self.clf.classes_[alone.argmax(1)], alone)
+        return found
+
+    def score(self, answer: Answer) -> dict[str, float]:
+        """Return all metrics of `redisc.metrics.evaluate`."""
+        return metrics.evaluate(self.graph, self.truth, *answer, self.mask, self.known != MASKED)
+
+    def _answer(self, labels: np.ndarray, probabilities: np.ndarray) -> Answer:
+        """A class that no training or validation node had can't be predicted; it gets a probability of zero."""
+        padded = np.zeros((len(labels), len(self.classes)))
+        padded[:, np.searchsorted(self.classes, self.clf.classes_)] = probabilities
+        return Answer(np.searchsorted(self.classes, labels), padded)
 
 
 def evaluate_run(clf: NodeClassifier, graph: Graph, mask: np.ndarray, samples: int = 32) -> dict[str, Any]:
@@ -31,42 +66,6 @@ def evaluate_run(clf: NodeClassifier, graph: Graph, mask: np.ndarray, samples: i
 
     Labels inside the mask are never conditioned on. What the method does condition on counts as known for both models.
     """
-    known = known_outside(clf, mask)
-    answers = {clf.name: Answer(clf.predict(graph, known), clf.predict_proba(samples, known, graph=graph))}
-    if isinstance(clf, ReDiSC):
-        answers["mean_field"] = mean_field_answer(clf, graph)
-    return score_answers(clf, graph, mask, answers)
-
-
-def known_outside(clf: NodeClassifier, mask: np.ndarray) -> np.ndarray:
-    """Return the labels `(N,)` that a method conditions on when it is scored on `mask`."""
-    return np.where(mask, MASKED, clf.known_)
-
-
-def mean_field_answer(clf: ReDiSC, graph: Graph) -> Answer:
-    """Return what the backbone says of every node on its own."""
-    probabilities = clf.mean_field_proba(graph)
-    return Answer(clf.classes_[probabilities.argmax(1)], probabilities)
-
-
-def all_classes(clf: NodeClassifier, graph: Graph) -> np.ndarray:
-    """Return the classes that the method or any label knows, sorted."""
-    return np.union1d(clf.classes_, np.unique(graph.y[graph.y != MASKED]))
-
-
-def score_answers(
-    clf: NodeClassifier, graph: Graph, mask: np.ndarray, answers: dict[str, Answer]
-) -> dict[str, dict[str, float]]:
-    """Score each answer on `mask`.
-
-    A class that no training or validation node had can't be predicted; it gets a probability of zero.
-    """
-    classes = all_classes(clf, graph)
-    truth = np.where(graph.y == MASKED, MASKED, np.searchsorted(classes, graph.y))
-    known, columns = known_outside(clf, mask) != MASKED, np.searchsorted(classes, clf.classes_)
-    scores = {}
-    for name, (labels, probabilities) in answers.items():
-        padded = np.zeros((len(truth), len(classes)))
-        padded[:, columns] = probabilities
-        scores[name] = metrics.evaluate(graph, truth, np.searchsorted(classes, labels), padded, mask, known)
-    return scores
+    exam = Examination(clf, graph, mask)
+    answers = exam.answers(clf.predict(graph, exam.known), samples)
+    return {name: exam.score(answer) for name, answer in answers.items()}
