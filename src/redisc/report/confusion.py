@@ -10,6 +10,7 @@ import numpy as np
 
 from redisc.errors import LabelError, LengthError
 from redisc.graph import as_mask
+from redisc.optional import require
 from redisc.report.canvas import sheet
 
 _MOST_WRITTEN = 15
@@ -43,7 +44,9 @@ def draw_confusion(
     side = float(np.clip(1.6 + 0.5 * len(class_names), 3.6, 9.0))
     with sheet(path, (side + 0.9, side)) as panels:
         panel = panels[0, 0]
-        image = panel.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+        # The square root of a share as its colour: rare mistakes are what one looks for.
+        scale = require("matplotlib.colors", extra="plot").PowerNorm(0.5, vmin=0, vmax=1)
+        image = panel.imshow(shares, cmap="Blues", norm=scale)
         panel.figure.colorbar(image, ax=panel, label="share of the true class", shrink=0.85)
         if len(class_names) <= _MOST_WRITTEN:
             _write_counts(panel, counts, shares)
@@ -53,7 +56,7 @@ def draw_confusion(
 
 def _write_counts(panel: Any, counts: np.ndarray, shares: np.ndarray) -> None:
     for row, column in zip(*np.nonzero(counts), strict=True):
-        colour = "white" if shares[row, column] > 0.55 else "black"
+        colour = "white" if shares[row, column] > 0.35 else "black"
         panel.text(column, row, f"{counts[row, column]:,}", ha="center", va="center", color=colour, fontsize=8)
 
 

@@ -11,9 +11,11 @@ from redisc.errors import LengthError
 from redisc.graph import Graph
 from redisc.report.canvas import sheet
 from redisc.report.layout import place_nodes
-from redisc.report.nodes import draw_edges, draw_nodes, mark_size
+from redisc.report.nodes import draw_edges, draw_nodes, mark_size, panel_size
 
-_COLUMNS, _SIDE = 3, 3.4
+_COLUMNS = 3
+_SIDE, _TITLE = 3.4, 0.3  # inches
+_CAPTION = "colours: labels so far; pale: still masked; ringed: known from the start"
 _RING = "#222222"
 
 
@@ -25,12 +27,12 @@ def draw_denoising(graph: Graph, trace: Trace, path: str | Path, places: np.ndar
     """
     _check_sizes(graph, trace, places)
     moments = panel_steps(trace)
-    rows = -(-len(moments) // _COLUMNS)
-    size = (_SIDE * _COLUMNS, (_SIDE + 0.3) * rows)
+    places = place_nodes(graph) if places is None else places
+    classes, area = max(graph.num_classes, int(trace.labels.max()) + 1), mark_size(places, _SIDE)
+    rows, (width, height) = -(-len(moments) // _COLUMNS), panel_size(places, _SIDE)
+    size = (width * _COLUMNS, (height + _TITLE) * rows + _TITLE)
     with sheet(path, size, rows=rows, columns=_COLUMNS) as panels:
-        places = place_nodes(graph) if places is None else places
-        classes = max(graph.num_classes, int(trace.labels.max()) + 1)
-        area = mark_size(places, _SIDE)
+        panels.flat[0].figure.supxlabel(_CAPTION, fontsize=10)
         for panel in panels.flat[len(moments) :]:
             panel.set_axis_off()
         for panel, t in zip(panels.flat, moments, strict=False):

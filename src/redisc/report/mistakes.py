@@ -10,10 +10,10 @@ import numpy as np
 from redisc.graph import Graph
 from redisc.report.canvas import sheet
 from redisc.report.layout import place_nodes
-from redisc.report.nodes import draw_edges, draw_nodes, mark_size
+from redisc.report.nodes import draw_edges, draw_nodes, mark_size, panel_size
 from redisc.report.palette import MISTAKE
 
-_SIDE = 5.6  # inches of a panel
+_SIDE, _TITLE = 5.6, 0.4  # inches
 
 
 def draw_mistakes(
@@ -23,9 +23,9 @@ def draw_mistakes(
 
     Pale nodes lie outside the mask.
     """
-    with sheet(path, (_SIDE * len(answers), _SIDE), columns=len(answers)) as panels:
-        places = place_nodes(graph, seed)
-        size = mark_size(places, _SIDE)
+    places = place_nodes(graph, seed)
+    (width, height), size = panel_size(places, _SIDE), mark_size(places, _SIDE)
+    with sheet(path, (width * len(answers), height + _TITLE), columns=len(answers)) as panels:
         for panel, (name, labels) in zip(panels[0], answers.items(), strict=True):
             wrong = mask & (labels != graph.y)
             draw_edges(panel, graph, places)

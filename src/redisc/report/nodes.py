@@ -11,16 +11,19 @@ from redisc.graph import Graph
 from redisc.optional import require
 from redisc.report.palette import class_shapes, node_colours
 
+_MARGIN = 0.05
+
 
 def draw_edges(panel: Any, graph: Graph, places: np.ndarray) -> None:
-    """Draw every edge once, the paler the more there are, and leave the panel without axes."""
+    """Draw every edge once, the paler the more there are, and fit the panel, without axes, to the places."""
     collections = require("matplotlib.collections", extra="plot")
     source, target = graph.edge_index()
     once = source < target
     lines = np.stack([places[source[once]], places[target[once]]], axis=1)
-    opacity = float(np.clip(600 / max(len(lines), 1), 0.06, 0.35))
+    opacity = float(np.clip(300 / max(len(lines), 1), 0.05, 0.35))
     panel.add_collection(collections.LineCollection(lines, colors=[(0, 0, 0, opacity)], linewidths=0.5, zorder=1))
-    panel.set(xlim=(-1.06, 1.06), ylim=(-1.06, 1.06), aspect="equal")
+    (left, bottom), (right, top) = places.min(0) - _MARGIN, places.max(0) + _MARGIN
+    panel.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     panel.set_axis_off()
 
 
@@ -38,4 +41,10 @@ def mark_size(places: np.ndarray, inches: float) -> float:
     if len(places) < 2:
         return 60.0
     apart = np.median(cKDTree(places).query(places, k=2)[0][:, 1])
-    return float(np.clip(0.8 * apart * inches * 72 / 2.12, 2.2, 9.0) ** 2)
+    return float(np.clip(0.8 * apart * inches * 72 / (2 + 2 * _MARGIN), 2.2, 9.0) ** 2)
+
+
+def panel_size(places: np.ndarray, inches: float) -> tuple[float, float]:
+    """Return width and height of a panel that is as wide as `inches` and as high as the places ask, within reason."""
+    width, height = np.ptp(places, axis=0) + 2 * _MARGIN
+    return inches, inches * float(np.clip(height / width, 0.3, 1.5))

@@ -12,6 +12,8 @@ from redisc.report.canvas import sheet
 from redisc.report.palette import HUES
 
 _BAR, _GAP = HUES[0], HUES[5]
+_FEW = 10
+"""Bins of fewer nodes are paler: they say little."""
 
 
 def draw_reliability(y_true: np.ndarray, proba: np.ndarray, mask: Any, path: str | Path, bins: int = 15) -> None:
@@ -32,16 +34,17 @@ def draw_reliability(y_true: np.ndarray, proba: np.ndarray, mask: Any, path: str
 
 
 def _draw_bars(panel: Any, found: ReliabilityBins) -> None:
-    full = found.count > 0
-    width = 1 / len(full)
-    middle, gap = (np.arange(len(full))[full] + 0.5) * width, found.confidence[full] - found.accuracy[full]
-    panel.bar(middle, found.accuracy[full], width, color=_BAR, edgecolor="white", label="accuracy")
-    panel.bar(
-        middle, gap, 0.35 * width, found.accuracy[full], color=_GAP, alpha=0.8, label="gap to the mean confidence"
-    )
+    width = 1 / len(found.count)
+    middle = (np.arange(len(found.count)) + 0.5) * width
+    few = (found.count > 0) & (found.count < _FEW)
+    for here, opacity, name in ((found.count >= _FEW, 0.6, "accuracy"), (few, 0.2, f"accuracy, under {_FEW} nodes")):
+        if here.any():
+            panel.bar(middle[here], found.accuracy[here], width, color=_BAR, alpha=opacity, edgecolor="w", label=name)
+    gap = found.confidence - found.accuracy
+    panel.bar(middle, gap, 0.3 * width, found.accuracy, color=_GAP, label="gap to the mean confidence")
     panel.plot([0, 1], [0, 1], color="black", linewidth=0.9, linestyle="--", label="perfect calibration")
     panel.set(ylim=(0, 1), ylabel="accuracy")
-    panel.legend(frameon=False, loc="upper left", fontsize=9)
+    panel.legend(framealpha=0.95, loc="lower right", fontsize=9)
 
 
 def _draw_counts(panel: Any, found: ReliabilityBins) -> None:
