@@ -71,7 +71,7 @@ def _scored_on(content: Content) -> str:
 
 def _row(name: str, ours: float, theirs: float | None) -> str:
     title, words = _METRICS.get(name, (name.replace("_", " "), ""))
-    head = f"<th scope='row'>{escape(title)}<br><small>{escape(words)}</small></th>"
+    head = f"<th scope='row'>{escape(title)}<small>{escape(words)}</small></th>"
     if theirs is None:
         return f"<tr>{head}<td>{_figure(ours)}</td></tr>"
     better = (ours < theirs) if name in _LOWER_IS_BETTER else (ours > theirs)

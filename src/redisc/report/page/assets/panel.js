@@ -50,9 +50,9 @@ class NodePanel {
 
   _posterior(node) {
     const part = element("section", "", element("h4", "", "Posterior"));
-    for (const { label, chance } of this.chain.posterior(node)) {
+    for (const { label, chance } of this.chain.posterior(node).filter((row) => row.chance > 0)) {
       const bar = element("span", "fill");
-      bar.style.width = percent(chance);
+      bar.style.width = `${100 * chance}%`;
       bar.style.background = this.chain.colours[label];
       part.append(element("div", "chance", element("span", "name", this.chain.classes[label]),
         element("span", "track", bar), element("span", "figure", percent(chance))));
@@ -62,9 +62,8 @@ class NodePanel {
 
   _drivers(node) {
     const part = element("section", "", element("h4", "", "Known labels that drive it"));
-    const rows = this.chain.driversOf(node).map(({ node: other, effect }) => element("li", "",
-      this._chip(this.chain.labels[other]), `${this.chain.id(other)} (${this.chain.classes[this.chain.labels[other]]}): `,
-      `${effect > 0 ? "+" : "−"}${(100 * Math.abs(effect)).toFixed(1)} points when masked`));
+    const rows = this.chain.driversOf(node).map(({ node: other, effect }) => this._other(other, this.chain.labels[other],
+      `: ${effect > 0 ? "+" : "−"}${(100 * Math.abs(effect)).toFixed(1)} points if it were hidden`));
     part.append(rows.length ? element("ul", "", ...rows) : element("p", "empty", "none"));
     return part;
   }
@@ -72,15 +71,24 @@ class NodePanel {
   _neighbours(node, step) {
     const beside = this.chain.neighbours(node);
     const part = element("section", "", element("h4", "", `Neighbours (${beside.length.toLocaleString("en")})`));
-    const rows = Array.from(beside.slice(0, MOST_LISTED), (other) => element("li", "",
-      this._label(this.chain.label(other, step)), ` ${this.chain.id(other)}`, this.chain.isKnown[other] ? " (known)" : ""));
+    const rows = Array.from(beside.slice(0, MOST_LISTED), (other) => this._other(other, this.chain.label(other, step)));
     if (beside.length > MOST_LISTED) rows.push(element("li", "empty", `and ${beside.length - MOST_LISTED} more`));
     part.append(element("ul", "", ...rows));
     return part;
   }
 
+  /* A line about another node: its label's colour, its id, its label. */
+  _other(node, label, ...more) {
+    const words = `${this._name(label)}${this.chain.isKnown[node] ? ", known" : ""}`;
+    return element("li", "", this._chip(label), `${this.chain.id(node)} `, element("span", "empty", words, ...more));
+  }
+
   _label(label) {
-    return element("span", "", this._chip(label), label < 0 ? "masked" : this.chain.classes[label]);
+    return element("span", "", this._chip(label), this._name(label));
+  }
+
+  _name(label) {
+    return label < 0 ? "masked" : this.chain.classes[label];
   }
 
   _chip(label) {

@@ -1,4 +1,5 @@
 /* The graph on the screen: edges and nodes drawn once by Plotly, colours changed step by step. */
+const POINTED = "#b3005e";
 const NODES = 1; // the place of the nodes among the traces: edges lie under them
 
 class GraphView {
@@ -29,6 +30,8 @@ class GraphView {
     const config = { responsive: true, displaylogo: false, scrollZoom: true, displayModeBar: false };
     await Plotly.newPlot(this.element, [this._edges(), this._nodes()], layout, config);
     this._keepTheWheelForThePage();
+    // When the window changes Plotly draws with the colours that it began with.
+    this.element.on("plotly_afterplot", () => this._repaint(this.colours.map((_, node) => node)));
   }
 
   /* Choose what colours mean; the next paint shows it. */
@@ -56,9 +59,9 @@ class GraphView {
     if (node !== null) {
       const beside = Array.from(this.chain.neighbours(node).slice(0, 100));
       const lines = beside.map((other) => `M${this._place(node)}L${this._place(other)}`);
-      if (lines.length) shapes.push({ type: "path", path: lines.join(""), line: { color: "#222", width: 1.2 } });
-      for (const other of beside) shapes.push(this._ring(other, this.size / 2 + 2, 1.5));
-      shapes.push(this._ring(node, this.size / 2 + 4, 3));
+      if (lines.length) shapes.push({ type: "path", path: lines.join(""), line: { color: POINTED, width: 1 } });
+      for (const other of beside) shapes.push(this._ring(other, 0.65 * this.size, 1.2));
+      shapes.push(this._ring(node, 0.8 * this.size + 1, 2.5));
     }
     Plotly.relayout(this.element, { shapes });
   }
@@ -108,7 +111,7 @@ class GraphView {
   _ring(node, radius, width) {
     const [x, y] = [this.chain.x[node], this.chain.y[node]];
     const box = { x0: -radius, x1: radius, y0: -radius, y1: radius, xanchor: x, yanchor: y };
-    return { type: "circle", xsizemode: "pixel", ysizemode: "pixel", ...box, line: { color: "#222", width } };
+    return { type: "circle", xsizemode: "pixel", ysizemode: "pixel", ...box, line: { color: POINTED, width } };
   }
 
   /* The wheel zooms only after a click into the graph and until the pointer leaves: a page must scroll. */
