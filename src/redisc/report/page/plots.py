@@ -25,6 +25,7 @@ class Plot:
     words: str
     kind: str  # "svg+xml" or "png"
     picture: bytes
+    wide: bool = False
 
 
 def draw_plots(content: Content, places: np.ndarray | None) -> list[Plot]:
@@ -65,8 +66,10 @@ def _of_the_chain(content: Content, places: np.ndarray | None) -> Iterator[Plot]
     trace = content.trace
     if trace is not None and places is not None:
         words = "Six moments of the chain that the player shows; pale nodes are masked, ringed ones known."
-        draw = lambda path: draw_denoising(content.graph, trace, path, places)  # noqa: E731
-        yield _drawn("Denoising", words, draw, "png")  # thousands of marks are smaller as pixels
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "plot.png"  # thousands of marks are smaller as pixels
+            draw_denoising(content.graph, trace, path, places)
+            yield Plot("Denoising", words, "png", path.read_bytes(), wide=True)
 
 
 def _named_labels(content: Content) -> dict[str, np.ndarray]:
@@ -74,8 +77,8 @@ def _named_labels(content: Content) -> dict[str, np.ndarray]:
     return {titles[name]: answer.labels for name, answer in content.answers.items()}
 
 
-def _drawn(title: str, words: str, draw: Callable[[Path], None], suffix: str = "svg") -> Plot:
+def _drawn(title: str, words: str, draw: Callable[[Path], None]) -> Plot:
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"plot.{suffix}"
+        path = Path(folder) / "plot.svg"
         draw(path)
-        return Plot(title, words, {"svg": "svg+xml"}.get(suffix, suffix), path.read_bytes())
+        return Plot(title, words, "svg+xml", path.read_bytes())

@@ -5,12 +5,12 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
-from importlib.metadata import version
 from importlib.resources import files
 from string import Template
 
 import numpy as np
 
+from redisc import __version__
 from redisc.optional import require
 from redisc.report.page.content import Content
 from redisc.report.page.payload import json_block, player_payload
@@ -35,7 +35,7 @@ def render_page(content: Content, places: np.ndarray | None, plots: Sequence[Plo
         facts=fact_list(content),
         player=_asset("player.html") if played else f'<p class="note">{escape(content.no_player)}</p>',
         plots=_plots(plots),
-        version=version("redisc"),
+        version=__version__,
         scripts=_scripts(content, places),
     )
 
@@ -58,10 +58,13 @@ def _scripts(content: Content, places: np.ndarray | None) -> str:
 def _plots(plots: Sequence[Plot]) -> str:
     if not plots:
         return ""
-    figures = "\n".join(
-        f'<figure><figcaption>{escape(plot.title)}</figcaption><img alt="{escape(plot.words)}" '
-        f'src="data:image/{plot.kind};base64,{b64encode(plot.picture).decode()}"><p>{escape(plot.words)}</p></figure>'
-        for plot in plots
-    )
+    figures = "\n".join(_figure(plot) for plot in plots)
     title = '<h2 id="plots-title">Plots</h2>'
     return f'<section aria-labelledby="plots-title">{title}<div class="plots">\n{figures}\n</div></section>'
+
+
+def _figure(plot: Plot) -> str:
+    words, source = escape(plot.words), f"data:image/{plot.kind};base64,{b64encode(plot.picture).decode()}"
+    start = '<figure class="wide">' if plot.wide else "<figure>"
+    image = f'<img alt="{words}" src="{source}">'
+    return f"{start}<figcaption>{escape(plot.title)}</figcaption>{image}<p>{words}</p></figure>"

@@ -31,7 +31,7 @@ class GraphView {
     await Plotly.newPlot(this.element, [this._edges(), this._nodes()], layout, config);
     this._keepTheWheelForThePage();
     // When the window changes Plotly draws with the colours that it began with.
-    this.element.on("plotly_afterplot", () => this._repaint(this.colours.map((_, node) => node)));
+    this.element.on("plotly_afterplot", () => this._repaint(this._maskedFirst()));
   }
 
   /* Choose what colours mean; the next paint shows it. */
@@ -42,13 +42,15 @@ class GraphView {
   paint(step) {
     const { shownFrom } = this.chain;
     const changed = [];
+    let back = false;
     for (let node = 0; node < this.colours.length; node++) {
       const colour = shownFrom[node] <= step ? this.final[node] : MASKED;
       if (colour === this.colours[node]) continue;
       this.colours[node] = colour;
       changed.push(node);
+      back ||= colour === MASKED;
     }
-    if (changed.length && !this._repaint(changed)) {
+    if (changed.length && !this._repaint(back ? this._maskedFirst() : changed)) {
       Plotly.restyle(this.element, { "marker.color": [this.colours] }, [NODES]);
     }
   }
@@ -66,14 +68,21 @@ class GraphView {
     Plotly.relayout(this.element, { shapes });
   }
 
-  /* Hand the colours to Plotly's WebGL scene and draw the changed nodes over what is there; a restyle would compute
-     and draw everything anew, edges too, which takes twenty times as long on 10,000 nodes. The scene is no public
-     interface: where it is missing the answer is false. */
-  _repaint(changed) {
+  /* All nodes in the order of drawing: no masked one covers a label. */
+  _maskedFirst() {
+    const [masked, shown] = [[], []];
+    this.colours.forEach((colour, node) => (colour === MASKED ? masked : shown).push(node));
+    return masked.concat(shown);
+  }
+
+  /* Hand the colours to Plotly's WebGL scene and draw these nodes over what is there; a restyle would compute and draw
+     everything anew, edges too, which takes tens of times as long on 10,000 nodes. The scene is no public interface:
+     where it is missing the answer is false. */
+  _repaint(order) {
     const nodes = this.element._fullLayout?._plots?.xy?._scene?.scatter2d;
     if (!nodes?.update || !nodes.draw) return false;
     nodes.update([null, { colors: this.colours }]);
-    nodes.draw([[], changed]);
+    nodes.draw([[], order]);
     return true;
   }
 
