@@ -32,14 +32,15 @@ class Examination:
     Attributes:
         classes: The classes that the method or any label knows, sorted.
         truth: All labels `(N,)` as places in `classes`, -1 where there is none.
-        known: Class values `(N,)` that the method may condition on, never those inside the mask; -1 elsewhere.
+        known: Class values `(N,)` that the method conditions on, never those inside the mask; -1 elsewhere. They are
+            what the fit knew unless given.
     """
 
-    def __init__(self, clf: NodeClassifier, graph: Graph, mask: np.ndarray) -> None:
+    def __init__(self, clf: NodeClassifier, graph: Graph, mask: np.ndarray, known: np.ndarray | None = None) -> None:
         self.clf, self.graph, self.mask = clf, graph, mask
         self.classes = np.union1d(clf.classes_, np.unique(graph.y[graph.y != MASKED]))
         self.truth = np.where(graph.y == MASKED, MASKED, np.searchsorted(self.classes, graph.y))
-        self.known = np.where(mask, MASKED, clf.known_)
+        self.known = np.where(mask, MASKED, clf.known_ if known is None else known)
 
     def answers(self, labels: np.ndarray, samples: int) -> dict[str, Answer]:
         """Return the method's answer, whose class values `(N,)` are given, and that of ReDiSC's mean-field GNN."""
@@ -61,11 +62,14 @@ class Examination:
         return Answer(np.searchsorted(self.classes, labels), padded)
 
 
-def evaluate_run(clf: NodeClassifier, graph: Graph, mask: np.ndarray, samples: int = 32) -> dict[str, Any]:
+def evaluate_run(
+    clf: NodeClassifier, graph: Graph, mask: np.ndarray, samples: int = 32, known: np.ndarray | None = None
+) -> dict[str, Any]:
     """Score a method on `mask` by all metrics of `redisc.metrics.evaluate`; ReDiSC's mean-field GNN too.
 
-    Labels inside the mask are never conditioned on. What the method does condition on counts as known for both models.
+    Labels inside the mask are never conditioned on. What the method does condition on (`known`, or else what the fit
+    knew) counts as known for both models.
     """
-    exam = Examination(clf, graph, mask)
+    exam = Examination(clf, graph, mask, known)
     answers = exam.answers(clf.predict(graph, exam.known), samples)
     return {name: exam.score(answer) for name, answer in answers.items()}
