@@ -1,6 +1,6 @@
 """Makes the pictures of docs/gallery.md from real runs: `python -m redisc.experiments.gallery`.
 
-Three built-in graphs, no network, about a minute and a half of one core.
+Three built-in graphs, no network, a minute or two of one core.
 """
 
 from __future__ import annotations
