@@ -110,6 +110,15 @@ def test_calibration_error_equals_a_loop_over_bins(seed, bins):
     assert metrics.expected_calibration_error(y_true, proba, bins=bins) == pytest.approx(expected)
 
 
+def test_reliability_bins_by_hand():
+    proba = np.array([[0.9, 0.1], [0.7, 0.3], [0.2, 0.8], [0.5, 0.5]])
+    bins = metrics.reliability_bins(np.array([0, 1, 1, 1]), proba, bins=4)
+    assert bins.count.tolist() == [0, 1, 1, 2]
+    np.testing.assert_allclose(bins.confidence, [np.nan, 0.5, 0.7, 0.85])
+    np.testing.assert_allclose(bins.accuracy, [np.nan, 0.0, 0.0, 1.0])
+    assert bins.calibration_error == pytest.approx((0.5 + 0.7 + 2 * 0.15) / 4)
+
+
 def test_certain_and_right_is_perfectly_calibrated():
     assert metrics.expected_calibration_error(np.array([0, 1]), np.eye(2)) == 0
 

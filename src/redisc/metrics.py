@@ -4,6 +4,7 @@ Labels and predictions are (N,) over all nodes of a graph, probabilities (N, C).
 as node numbers, says which nodes count; all of these must have a label. No mask means every node with one.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,17 @@ def subgraph_accuracy(
     Nodes in `known` (the training labels) count as right whatever the method says there, and neighbours
     without a label are left out. It reads labels outside the mask: use it in a final evaluation only.
     """
+    return float(right_with_neighbours(graph, y_true, y_pred, known)[_counted_nodes(y_true, mask)].mean())
+
+
+def right_with_neighbours(graph: Graph, y_true: np.ndarray, y_pred: np.ndarray, known: Any = None) -> np.ndarray:
+    """Tell for every node `(N,)` whether it and all its neighbours are right, as `subgraph_accuracy` counts it.
+
+    A node without a label is never wrong itself.
+    """
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if truth.size != graph.num_nodes:
         raise LengthError(f"y_true has {truth.size} entries, but the graph has {graph.num_nodes} nodes")
-    nodes = _counted_nodes(truth, mask)
     _check_length(predicted, truth, "y_pred")
     wrong = (predicted != truth) & (truth >= 0)
     if known is not None:
@@ -39,7 +47,7 @@ def subgraph_accuracy(
     # The number of wrong neighbours of a row is a difference of running totals over the CSR entries.
     total = np.concatenate([[0], np.cumsum(wrong[graph.indices], dtype=np.int64)])
     wrong_neighbours = total[graph.indptr[1:]] - total[graph.indptr[:-1]]
-    return float((~wrong & (wrong_neighbours == 0))[nodes].mean())
+    return ~wrong & (wrong_neighbours == 0)
 
 
 def roc_auc(y_true: np.ndarray, proba: np.ndarray, mask: Any = None) -> float:
@@ -69,14 +77,36 @@ def expected_calibration_error(y_true: np.ndarray, proba: np.ndarray, mask: Any 
 
     Bin b of B holds the nodes with confidence in ((b-1)/B, b/B]; bins weigh by their number of nodes.
     """
+    return reliability_bins(y_true, proba, mask, bins).calibration_error
+
+
+@dataclass(frozen=True)
+class ReliabilityBins:
+    """How often predictions of a confidence are right; every array is `(B,)`, NaN where a bin holds no node."""
+
+    count: np.ndarray
+    confidence: np.ndarray
+    accuracy: np.ndarray
+
+    @property
+    def calibration_error(self) -> float:
+        """Mean gap between confidence and accuracy, bins weighed by their number of nodes."""
+        gap = np.abs(np.nan_to_num(self.accuracy - self.confidence))
+        return float((self.count * gap).sum() / self.count.sum())
+
+
+def reliability_bins(y_true: np.ndarray, proba: np.ndarray, mask: Any = None, bins: int = 15) -> ReliabilityBins:
+    """Sort the mask's nodes by the largest probability into B bins, ((b-1)/B, b/B], and average within each."""
     if bins < 1:
         raise MetricError(f"bins must be at least 1, but is {bins}")
     truth, chance = _counted_probabilities(y_true, proba, mask)
     confidence = chance.max(axis=1)
     right = chance.argmax(axis=1) == truth
     place = np.clip(np.ceil(confidence * bins).astype(np.int64) - 1, 0, bins - 1)
-    gaps = np.bincount(place, weights=right - confidence, minlength=bins)
-    return float(np.abs(gaps).sum() / truth.size)
+    count = np.bincount(place, minlength=bins)
+    with np.errstate(invalid="ignore"):
+        means = [np.bincount(place, weights=values, minlength=bins) / count for values in (confidence, right)]
+    return ReliabilityBins(count, *means)
 
 
 def evaluate(

@@ -16,8 +16,8 @@ from redisc.cli.output import console, print_comparison, print_json
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError, DatasetError
 from redisc.estimator import ReDiSC
-from redisc.evaluation import evaluate_run
-from redisc.graph import Graph, Split
+from redisc.evaluation import evaluate_run, scored_nodes
+from redisc.graph import Split
 from redisc.io.tables import write_table
 from redisc.methods import method_named
 from redisc.run import Run
@@ -129,7 +129,7 @@ def evaluate(
     run = Run(folder)
     clf, new = run.model(), new_graph(run, edges, nodes)
     graph = run.graph() if new is None else new
-    kind, mask = _scored(run, graph) if new is None else ("new", graph.y >= 0)
+    kind, mask = scored_nodes(graph, run.split(graph)) if new is None else ("new", graph.y >= 0)
     if new is not None and not mask.any():
         raise DatasetError(f"there is no label to score in column {run.plan().columns.label!r} of {nodes}")
     known = clf.known_ if new is None else np.full(graph.num_nodes, -1)
@@ -143,10 +143,3 @@ def evaluate(
 
 def _run_name(data: str, method: str, seed: int) -> str:
     return f"{data}-{seed}" if method == "redisc" else f"{data}-{method}-{seed}"
-
-
-def _scored(run: Run, graph: Graph) -> tuple[str, np.ndarray]:
-    """Return the test nodes of a fit, or else its validation nodes."""
-    masks = run.split(graph)
-    tested = masks.test & (graph.y >= 0)
-    return ("test", tested) if tested.any() else ("validation", masks.val)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from redisc.errors import ConfigError
-from redisc.io.files import draft_of
-from redisc.optional import require
+from redisc.report.canvas import sheet
+from redisc.report.palette import HUES
 
-_OURS, _PAPER = "#0072B2", "#E69F00"
+_OURS, _PAPER = HUES[0], HUES[1]
 
 
 def draw_table(rows: list[dict[str, Any]], path: str | Path) -> None:
@@ -17,18 +17,12 @@ def draw_table(rows: list[dict[str, Any]], path: str | Path) -> None:
     measured = [row for row in rows if row["node"] is not None]
     if not measured:
         raise ConfigError("there is nothing to draw yet: the store holds no run of this table")
-    require("matplotlib", extra="plot").use("Agg")
-    plot = require("matplotlib.pyplot", extra="plot")
     datasets = list(dict.fromkeys(row["dataset"] for row in measured))
     tallest = max(sum(row["dataset"] == d for row in measured) for d in datasets)
     size = (4.2 * len(datasets), 1.2 + 0.32 * tallest)
-    figure, panels = plot.subplots(1, len(datasets), figsize=size, squeeze=False)
-    for panel, dataset in zip(panels[0], datasets, strict=True):
-        _draw_panel(panel, dataset, [row for row in measured if row["dataset"] == dataset])
-    figure.tight_layout()
-    with draft_of(Path(path)) as draft:
-        figure.savefig(draft, dpi=110)
-    plot.close(figure)
+    with sheet(path, size, columns=len(datasets)) as panels:
+        for panel, dataset in zip(panels[0], datasets, strict=True):
+            _draw_panel(panel, dataset, [row for row in measured if row["dataset"] == dataset])
 
 
 def _draw_panel(panel: Any, dataset: str, rows: list[dict[str, Any]]) -> None:

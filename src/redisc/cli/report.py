@@ -1,0 +1,42 @@
+"""The command `report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from redisc.cli.app import Json, RunFolder, app
+from redisc.cli.output import console, print_json
+from redisc.io.files import write_atomically
+from redisc.optional import require
+from redisc.report.page import cached_places, collect, draw_plots, render_page
+from redisc.run import Run
+from redisc.world import world
+
+
+@app.command()
+def report(
+    folder: RunFolder,
+    out: Annotated[Path | None, typer.Option(help="The HTML file (default: RUN/report.html).")] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Chains behind the probabilities.")] = 32,
+    as_json: Json = False,
+) -> None:
+    """Write one HTML file: metrics, plots, and a player that shows the labels being revealed step by step.
+
+    It opens from disk and needs no network. Example: redisc report runs/cora-0
+    """
+    require("plotly", extra="report")
+    content = collect(Run(folder), samples)
+    target = out or folder / "report.html"
+    if not world().leads:
+        return
+    places = None if content.trace is None else cached_places(folder, content.graph)
+    page = render_page(content, places, draw_plots(content, places)).encode()
+    write_atomically(target, page)
+    if as_json:
+        scored = {"nodes": content.kind, "count": int(content.exam.mask.sum()), **content.scores}
+        print_json({"out": str(target), "bytes": len(page), "player": content.trace is not None, **scored})
+        return
+    console.print(f"report written to {target} ({len(page) / 1e6:.1f} MB): open it in a browser")

@@ -1,0 +1,82 @@
+"""What the report shows of a run, gathered once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from redisc.classifier import NodeClassifier
+from redisc.diffusion import Trace
+from redisc.diffusion.masking import MASKED
+from redisc.estimator import ReDiSC
+from redisc.evaluation import Answer, Examination, scored_nodes
+from redisc.graph import Graph, Split
+from redisc.run import Run
+
+MOST_NODES, MOST_EDGES = 50_000, 250_000
+"""The player is left out of larger graphs: nobody could read the picture, and the file would be too big to open."""
+
+Drivers = list[list[tuple[int, float]]]
+"""For each node the known nodes that drive it, largest effect first, with the change of the posterior probability
+of the node's predicted label when that known label is masked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """A run, what it answers, and how well; labels of the scored nodes were hidden from the model.
+
+    `trace` is None where there is no path to show, and `no_player` says why.
+    """
+
+    facts: dict[str, Any]
+    split: Split
+    kind: str  # of the scored nodes: "test" or "validation"
+    exam: Examination
+    answers: dict[str, Answer]  # of the method and, beside ReDiSC, of its mean-field GNN
+    scores: dict[str, dict[str, float]]  # of the same
+    trace: Trace | None
+    no_player: str
+    drivers: Drivers | None
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the run."""
+        return self.exam.graph
+
+    @property
+    def clf(self) -> NodeClassifier:
+        """The fitted method."""
+        return self.exam.clf
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which nodes `(N,)` have a label that the answers are conditioned on."""
+        return self.exam.known != MASKED
+
+    @property
+    def class_names(self) -> list[str]:
+        """The names of the examination's classes."""
+        names = self.graph.class_names
+        return [str(value) if names is None else str(names[value]) for value in self.exam.classes.tolist()]
+
+
+def collect(run: Run, samples: int = 32, drivers: Drivers | None = None) -> Content:
+    """Ask a run everything that its report shows; `samples` chains stand behind the probabilities."""
+    graph, clf = run.graph(), run.model()
+    split = run.split(graph)
+    kind, mask = scored_nodes(graph, split)
+    exam, no_player = Examination(clf, graph, mask), _why_no_player(clf, graph)
+    trace = clf.trace(graph, exam.known) if isinstance(clf, ReDiSC) and not no_player else None
+    answers = exam.answers(clf.predict(graph, exam.known) if trace is None else trace.labels, samples)
+    scores = {name: exam.score(answer) for name, answer in answers.items()}
+    return Content(run.facts(), split, kind, exam, answers, scores, trace, no_player, drivers)
+
+
+def _why_no_player(clf: NodeClassifier, graph: Graph) -> str:
+    if not isinstance(clf, ReDiSC):
+        return f"{clf.title} reveals no labels step by step, so that there is nothing to play."
+    if graph.num_nodes > MOST_NODES or graph.num_edges > MOST_EDGES:
+        return f"The player is left out: it draws at most {MOST_NODES:,} nodes and {MOST_EDGES:,} edges."
+    return ""
