@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -145,10 +146,21 @@ def test_a_layout_is_computed_once_and_again_for_another_graph(run, content, tmp
 
 def test_drivers_are_shown_as_they_are_given(run):
     given = [[(3, -0.25), (5, 0.0625)]] + [[]] * 59
-    content = collect(run, 2, drivers=given)
+    content = replace(collect(run, 2), drivers=given)
     data = json.loads(data_block(render_page(content, place_nodes(content.graph), [])))
     assert data["drivers"][0] == [3, -250, 5, 62]
     assert data["drivers"][1] == []
+
+
+def test_drivers_are_the_known_labels_whose_absence_changes_a_node(run):
+    content = collect(run, 2, driver_groups=64)
+    expected = content.clf.drivers(graph=content.graph, labels=content.exam.known, groups=64)
+    assert expected.alone
+    for found, pairs in zip(content.drivers, expected.lists(), strict=True):
+        assert found == [(known, change) for known, change in pairs if abs(change) >= 0.005]
+    named = {known for pairs in content.drivers for known, _ in pairs}
+    assert named
+    assert all(content.known[list(named)])
 
 
 def test_other_methods_get_a_report_without_a_player(tmp_path, monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 import io
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import matplotlib.image
@@ -33,7 +34,7 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 def report(tmp_path_factory) -> Path:
     run = redisc_run(tmp_path_factory.mktemp("player"))
     drivers = [[(int(np.flatnonzero(run.split(run.graph()).train)[0]), -0.25)]] * 60
-    content = collect(run, 4, drivers)
+    content = replace(collect(run, 4), drivers=drivers)
     path = run.folder / "report.html"
     path.write_text(render_page(content, cached_places(run.folder, content.graph), []), encoding="utf-8")
     return path

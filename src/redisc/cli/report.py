@@ -21,14 +21,16 @@ def report(
     folder: RunFolder,
     out: Annotated[Path | None, typer.Option(help="The HTML file (default: RUN/report.html).")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Chains behind the probabilities.")] = 32,
+    drivers: Annotated[int, typer.Option(min=0, help="Groups of known labels to mask; 0: no drivers.")] = 32,
     as_json: Json = False,
 ) -> None:
     """Write one HTML file: metrics, plots, and a player that shows the labels being revealed step by step.
 
-    It opens from disk and needs no network. Example: redisc report runs/cora-0
+    It opens from disk and needs no network. Which known labels drive a node is found by masking them, in groups where
+    there are many. Example: redisc report runs/cora-0
     """
     require("plotly", extra="report")
-    content = collect(Run(folder), samples)
+    content = collect(Run(folder), samples, drivers)
     target = out or folder / "report.html"
     if not world().leads:
         return

@@ -18,6 +18,12 @@ from redisc.run import Run
 MOST_NODES, MOST_EDGES = 50_000, 250_000
 """The player is left out of larger graphs: nobody could read the picture, and the file would be too big to open."""
 
+_DRIVER_CHAINS = 8
+"""Chains behind each change of a posterior."""
+
+_VISIBLE = 0.005
+"""Smaller changes are left out: they would be shown as zero."""
+
 Drivers = list[list[tuple[int, float]]]
 """For each node the known nodes that drive it, largest effect first, with the change of the posterior probability
 of the node's predicted label when that known label is masked."""
@@ -62,8 +68,11 @@ class Content:
         return [str(value) if names is None else str(names[value]) for value in self.exam.classes.tolist()]
 
 
-def collect(run: Run, samples: int = 32, drivers: Drivers | None = None) -> Content:
-    """Ask a run everything that its report shows; `samples` chains stand behind the probabilities."""
+def collect(run: Run, samples: int = 32, driver_groups: int = 0) -> Content:
+    """Ask a run everything that its report shows; `samples` chains stand behind the probabilities.
+
+    What drives a node is asked by masking known labels in `driver_groups` groups, or not at all for 0.
+    """
     graph, clf = run.graph(), run.model()
     split = run.split(graph)
     kind, mask = scored_nodes(graph, split)
@@ -71,7 +80,14 @@ def collect(run: Run, samples: int = 32, drivers: Drivers | None = None) -> Cont
     trace = clf.trace(graph, exam.known) if isinstance(clf, ReDiSC) and not no_player else None
     answers = exam.answers(clf.predict(graph, exam.known) if trace is None else trace.labels, samples)
     scores = {name: exam.score(answer) for name, answer in answers.items()}
+    drivers = None if trace is None or not driver_groups else _drivers(clf, exam, driver_groups)
     return Content(run.facts(), split, kind, exam, answers, scores, trace, no_player, drivers)
+
+
+def _drivers(clf: NodeClassifier, exam: Examination, groups: int) -> Drivers:
+    assert isinstance(clf, ReDiSC)
+    found = clf.drivers(labels=exam.known, graph=exam.graph, n_samples=_DRIVER_CHAINS, groups=groups).lists()
+    return [[(known, change) for known, change in pairs if abs(change) >= _VISIBLE] for pairs in found]
 
 
 def _why_no_player(clf: NodeClassifier, graph: Graph) -> str:
