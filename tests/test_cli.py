@@ -79,9 +79,9 @@ def test_predictions_cover_every_node_and_keep_known_labels(karate_run, tmp_path
     assert [int(row["id"]) for row in rows] == list(range(34))
     for row in rows:
         assert 0 <= float(row["confidence"]) <= 1
-        assert set(row["plausible"].split("|")) <= {"Mr. Hi", "Officer"}
+        assert set(row["set"].split("|")) <= {"Mr. Hi", "Officer"}
         if row["known"] == "True":
-            assert row["label"] == graph.class_names[graph.y[int(row["id"])]] == row["plausible"]
+            assert row["label"] == graph.class_names[graph.y[int(row["id"])]] == row["set"]
             assert float(row["confidence"]) == 1
 
 

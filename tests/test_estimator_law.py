@@ -98,3 +98,43 @@ def test_probabilities_are_the_marginals_of_the_enumerated_law(clf, law):
     for state, mass in enumerated.items():
         marginals[np.arange(4), state] += mass
     assert np.abs(clf.predict_proba(1500, labels=np.array(KNOWN)) - marginals).max() < 0.03
+
+
+@pytest.mark.parametrize(("known", "routing"), [(KNOWN, "labelled-first"), (FREE, "uniform")], ids=["given", "free"])
+def test_the_likelihood_of_a_labelling_agrees_with_enumeration(clf, law, known, routing):
+    """Without known labels labelled-first routing is uniform, and the bound is the paper's."""
+    enumerated = law(routing, known)
+    for y in [(1, 1, 0, 0), (1, 0, 0, 0)]:
+        found = clf.log_likelihood(np.array(y), n_samples=2000, labels=np.array(known))
+        assert float(found) == found.bound < np.log(enumerated[y]) + 5 * found.bound_error
+        assert found.estimate == pytest.approx(np.log(enumerated[y]), abs=5 * found.bound_error)
+        assert found.nodes == known.count(-1)
+
+
+def test_joint_probabilities_are_those_of_the_enumerated_law(clf, law):
+    exact = np.zeros((2, 2))
+    for state, mass in law("labelled-first", KNOWN).items():
+        exact[state[1], state[2]] += mass
+    found = clf.joint_proba([1, 2], 2000, labels=np.array(KNOWN)).matrix()
+    assert np.abs(found - exact).max() < 0.03
+
+
+def test_the_drivers_of_a_node_are_the_enumerated_changes_of_its_posterior(clf, law):
+    found = clf.drivers([1], n_samples=1500, labels=np.array(KNOWN), top=2)
+    assert {known for known, _ in found.of(1)} == {0, 3}
+
+    def marginal(known, label):
+        return sum(mass for state, mass in law("labelled-first", known).items() if state[1] == label)
+
+    answer = int(marginal(KNOWN, 1) > 0.5)
+    for node, change in found.of(1):
+        rest = tuple(-1 if i == node else label for i, label in enumerate(KNOWN))
+        assert change == pytest.approx(marginal(KNOWN, answer) - marginal(rest, answer), abs=0.03)
+
+
+def test_the_best_of_many_candidates_has_the_highest_bound(clf):
+    known = np.array(KNOWN)
+    best = clf.predict(labels=known, decode="best-of-n", n_samples=32)
+    bounds = {y: clf.log_likelihood(np.array(y), n_samples=200, labels=known).bound for y in
+              [(1, a, b, 0) for a in (0, 1) for b in (0, 1)]}  # fmt: skip
+    assert bounds[tuple(best.tolist())] > sorted(bounds.values())[-2] - 0.1

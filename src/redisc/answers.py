@@ -3,40 +3,68 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 
 from redisc.classifier import NodeClassifier
-from redisc.diffusion import Trace, trace_chain
+from redisc.clock import Clock, Told
+from redisc.diffusion import MASKED, LogLikelihood, Trace, trace_chain
 from redisc.em import Sampled
 from redisc.engine import Engine, threads_for
 from redisc.errors import ConfigError, NotFittedError
 from redisc.graph import Graph
 from redisc.model import JointModel
 from redisc.origin import Origin
+from redisc.progress import ProgressBar
 from redisc.scale.label_in_parts import label_in_parts
-from redisc.task import as_graph
+from redisc.seeds import numpy_generator
+from redisc.task import as_graph, complete_labels, node_numbers
+from redisc.uncertainty import Drivers, JointTable, find_drivers, joint_table
+from redisc.world import world
+
+Decode = Literal["sample", "confident", "best-of-n"]
+Judgement = Literal["elbo", "chain-rule"]
+
+_CANDIDATES = 0.5
+"""Temperature of the chains among which "best-of-n" chooses."""
+
+_PLANS = 8
+"""Chains by which "best-of-n" judges a candidate."""
 
 
 class JointAnswers(NodeClassifier):
     """The questions that a fitted `ReDiSC` takes; fitting and settings are `ReDiSC`'s own."""
 
     _model: JointModel
+    verbose: bool
 
     @abstractmethod
     def _setting(self, name: str) -> Any:
         """Return a setting as it is in force."""
 
-    def predict(self, graph: Any = None, labels: Any = None) -> np.ndarray:
-        """Return one joint assignment `(N,)` of class values: a nearly greedy chain, the same on every call.
+    def predict(
+        self, graph: Any = None, labels: Any = None, *, decode: Decode = "sample", n_samples: int = 16
+    ) -> np.ndarray:
+        """Return one joint assignment `(N,)` of class values, the same on every call.
 
         `labels (N,)` with -1 for unknown replaces the known labels for this call. Another graph with the same
         features may be given; on it nothing is known but `labels`.
+
+        `decode` is "sample": a nearly greedy chain, the one that the fit was selected by; "confident": the same, but
+        the nodes that the denoiser is surest of are revealed first; or "best-of-n": of `n_samples` chains, of which the
+        first is nearly greedy, the one with the highest bound on its log-likelihood.
         """
-        sampled = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation")
+        if decode not in get_args(Decode):
+            raise ConfigError(f"decode={decode!r}: choose one of {', '.join(get_args(Decode))}")
+        if decode == "best-of-n":
+            return self.classes_[self._best_of(n_samples, graph, labels)]
+        routing = "confident-first" if decode == "confident" else None
+        sampled = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation", routing)
         return self.classes_[sampled.labels[0].cpu().numpy()]
 
     def predict_in_parts(self, graph: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -93,11 +121,111 @@ class JointAnswers(NodeClassifier):
             walked = trace_chain(model.process(engine.denoise(model.denoiser), known, *choice))
         return replace(walked, labels=self.classes_[walked.labels])
 
-    def _draw(self, graph: Any, labels: Any, n: int, temperature: float, purpose: str) -> Sampled:
+    def log_likelihood(
+        self,
+        y: Any,
+        *,
+        method: Judgement = "elbo",
+        n_samples: int = 32,
+        labels: Any = None,
+        graph: Any = None,
+        random_state: int = 0,
+    ) -> LogLikelihood:
+        """Return how probable the model finds the class values `y (N,)` together, in nats, given the known labels.
+
+        "elbo" is the diffusion's own bound, from `n_samples` chains that are made to reveal y; "chain-rule" adds up the
+        conditional log-probabilities of one node after the other, over as many random orders, and takes the log of
+        their mean likelihood (N calls of the denoiser, so slower). `float()` gives the value; see `LogLikelihood`.
+        `labels` with -1 everywhere judges all nodes, the known ones too.
+        """
+        if method not in get_args(Judgement):
+            raise ConfigError(f"method={method!r}: choose one of {', '.join(get_args(Judgement))}")
+        if n_samples < 1:
+            raise ConfigError(f"n_samples={n_samples}: ask for at least one")
+        target, engine, known = self._resolve(graph, labels)
+        places = complete_labels(y, self.classes_, known, target)
+        purpose = f"likelihood {random_state}"
+        with threads_for(target.num_nodes), self._telling() as told:
+            values = self._fitted().judge(engine, known, places, n_samples, purpose, method, told)
+        judged = int((known == MASKED).sum())
+        result = LogLikelihood(float(values.mean()), values, judged)
+        return result if method == "elbo" else replace(result, value=result.estimate)
+
+    def joint_proba(self, nodes: Any, n_samples: int = 256, labels: Any = None, *, graph: Any = None) -> JointTable:
+        """Return what some nodes are together: their joint probabilities from `n_samples` chains.
+
+        A pair has `.matrix()`; a neighbourhood is `joint_proba(clf.graph_.neighbourhood(node))`.
+        """
         model = self._fitted()
         target, engine, known = self._resolve(graph, labels)
+        chosen = node_numbers(nodes, target.num_nodes)
+        if n_samples < 1:
+            raise ConfigError(f"n_samples={n_samples}: ask for at least one")
+        denoise = engine.denoise(model.denoiser)
+        process = model.process(denoise, known, 1.0, "probabilities", self._setting("routing"))
         with threads_for(target.num_nodes):
-            return model.draw(engine, known, n, temperature, purpose, self._setting("routing"))
+            return joint_table(process, chosen, self.classes_, n_samples)
+
+    def drivers(
+        self,
+        nodes: Any = None,
+        *,
+        n_samples: int = 8,
+        groups: int = 64,
+        top: int = 5,
+        reach: int | None = None,
+        labels: Any = None,
+        graph: Any = None,
+    ) -> Drivers:
+        """Return which known labels drive the nodes (all of them by default): see `Drivers`.
+
+        Known labels within `reach` hops (twice the number of layers by default) are masked, and the change of the
+        posterior is measured with `n_samples` chains that share their random numbers. With more labels than `groups`
+        they are masked in groups, which is faster and less exact; `Drivers.alone` tells.
+        """
+        model = self._fitted()
+        target, engine, known = self._resolve(graph, labels)
+        chosen = np.arange(target.num_nodes) if nodes is None else node_numbers(nodes, target.num_nodes)
+        hops = 2 * int(self._setting("layers")) if reach is None else reach
+
+        def probabilities(given: np.ndarray) -> np.ndarray:
+            sampled = model.draw(engine, given, n_samples, 1.0, "probabilities", self._setting("routing"))
+            return sampled.probabilities.cpu().numpy()
+
+        generator = numpy_generator(model.origin.seed, "drivers")
+        with threads_for(target.num_nodes):
+            return find_drivers(target, known, probabilities, chosen, hops, groups, top, generator)
+
+    def _best_of(self, n: int, graph: Any, labels: Any) -> np.ndarray:
+        """Return the candidate `(N,)` with the highest bound; all are judged along the same few plans of reveals."""
+        if n < 1:
+            raise ConfigError(f"n_samples={n}: ask for at least one")
+        model = self._fitted()
+        target, engine, known = self._resolve(graph, labels)
+        greedy = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation").labels
+        others = self._draw(graph, labels, n - 1, _CANDIDATES, "candidates").labels if n > 1 else greedy[:0]
+        candidates = torch.cat([greedy, others]).cpu().numpy()
+        with threads_for(target.num_nodes):
+            bounds = [model.judge(engine, known, y, _PLANS, "judge", "elbo").mean() for y in candidates]
+        return candidates[int(np.argmax(bounds))]
+
+    def _draw(
+        self, graph: Any, labels: Any, n: int, temperature: float, purpose: str, routing: str | None = None
+    ) -> Sampled:
+        model = self._fitted()
+        with self._telling() as told:
+            target, engine, known = self._resolve(graph, labels, told)
+            with threads_for(target.num_nodes):
+                return model.draw(engine, known, n, temperature, purpose, routing or self._setting("routing"), told)
+
+    @contextmanager
+    def _telling(self) -> Iterator[Told | None]:
+        """Show how far a long answer is, where the settings ask for it."""
+        if not (self.verbose and world().leads):
+            yield None
+            return
+        with ProgressBar(True, self.metric) as bar:
+            yield Clock(listener=bar.update).aside
 
     def _fitted(self) -> JointModel:
         model: JointModel | None = getattr(self, "_model", None)
@@ -105,8 +233,8 @@ class JointAnswers(NodeClassifier):
             raise NotFittedError("this ReDiSC is not fitted yet: call fit, or load a saved model")
         return model
 
-    def _engine_for(self, graph: Graph) -> Engine:
-        return self._fitted().engine(graph)
+    def _engine_for(self, graph: Graph, told: Told | None = None) -> Engine:
+        return self._fitted().engine(graph, told)
 
     @property
     def _origin(self) -> Origin:

@@ -9,17 +9,20 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from redisc import metrics
+from redisc.clock import Told
 from redisc.diffusion.masking import MASKED
 from redisc.engine import Engine
-from redisc.errors import CheckpointError, ConfigError, NotFittedError
+from redisc.errors import CheckpointError, ConfigError, MaskError, NotFittedError
 from redisc.graph import Graph, as_mask
 from redisc.origin import Origin
 from redisc.problem import Problem, Validation
+from redisc.seeds import numpy_generator
 from redisc.settings import check_kind
 from redisc.task import Task, as_graph, check_length, encode_labels
+from redisc.uncertainty import PredictionSets, conformal_sets, split_for_calibration
 
 Family = Literal["propagation", "gnn", "heterophily", "diffusion", "structured"]
 
@@ -48,6 +51,7 @@ class NodeClassifier(BaseEstimator, ABC):
     history_: dict[str, Any]
     train_mask_: np.ndarray
     val_mask_: np.ndarray
+    _copy: tuple[NodeClassifier, np.ndarray] | None  # see `sets`
 
     @abstractmethod
     def fit(
@@ -83,8 +87,8 @@ class NodeClassifier(BaseEstimator, ABC):
         """Count what was learned."""
 
     @abstractmethod
-    def _engine_for(self, graph: Graph) -> Engine:
-        """Prepare another graph than the fitted one for questions."""
+    def _engine_for(self, graph: Graph, told: Told | None = None) -> Engine:
+        """Prepare another graph than the fitted one for questions; `told` hears how far that is."""
 
     @property
     @abstractmethod
@@ -102,13 +106,67 @@ class NodeClassifier(BaseEstimator, ABC):
         hidden = np.where(chosen | (known == MASKED), MASKED, self.classes_[known])
         return metrics.node_accuracy(target.y, self.predict(graph, hidden), chosen)
 
+    def sets(
+        self,
+        alpha: float = 0.1,
+        calibration_mask: Any = None,
+        *,
+        n_samples: int = 32,
+        labels: Any = None,
+        graph: Any = None,
+    ) -> PredictionSets:
+        """Return conformal prediction sets: a set holds the true label with probability 1 - `alpha` or more.
+
+        They are calibrated on the labelled nodes of `calibration_mask`, which the fit must not have seen and whose
+        labels this call hides from the model. Without a mask half of the validation nodes are set aside and a copy of
+        the model is fitted without them, once; the sets are then those of the copy.
+        """
+        if calibration_mask is None:
+            copy, aside = self._calibrated()
+            return copy.sets(alpha, aside, n_samples=n_samples, labels=labels, graph=graph)
+        target, _, known = self._resolve(graph, labels)
+        chosen = as_mask(calibration_mask, target.num_nodes, "calibration mask")
+        self._check_unseen(target, chosen, known)
+        hidden = np.where(chosen | (known == MASKED), MASKED, self.classes_[known])
+        probabilities = self.predict_proba(n_samples, hidden, graph=graph)
+        nodes = np.flatnonzero(chosen)
+        return conformal_sets(probabilities, self.classes_, nodes, target.y[nodes], alpha)
+
+    def _calibrated(self) -> tuple[NodeClassifier, np.ndarray]:
+        """Return a copy that was fitted without half of the validation nodes, and those nodes."""
+        fitted: Graph | None = getattr(self, "graph_", None)
+        if fitted is None:
+            raise NotFittedError("sets need nodes that the fit has not seen: pass them as calibration_mask=")
+        kept: tuple[NodeClassifier, np.ndarray] | None = getattr(self, "_copy", None)
+        if kept is None:
+            if (self.train_mask_ & self.val_mask_).any():
+                raise MaskError("the fit had no validation nodes of its own to set aside: pass calibration_mask=")
+            rest, aside = split_for_calibration(self.val_mask_, numpy_generator(self._origin.seed, "calibration"))
+            kept = clone(self).fit(fitted, self.train_mask_, rest), aside
+            self._copy = kept
+        return kept
+
+    def _check_unseen(self, target: Graph, chosen: np.ndarray, known: np.ndarray) -> None:
+        """Refuse calibration nodes without a label, and those that the fit has seen."""
+        if not chosen.any() or (target.y[chosen] == MASKED).any():
+            raise MaskError("the calibration mask must hold nodes, and each of them must have a label")
+        seen = known != MASKED
+        if target is getattr(self, "graph_", None):
+            seen = self.train_mask_ | self.val_mask_
+        if (chosen & seen).any():
+            count, node = int((chosen & seen).sum()), int((chosen & seen).argmax())
+            raise MaskError(
+                f"the fit has seen {count} of the calibration nodes (node {node} is one): "
+                "choose nodes outside its training and validation masks"
+            )
+
     @property
     def known_(self) -> np.ndarray:
         """Labels `(N,)` of the fitted graph that predictions are conditioned on, -1 elsewhere."""
         known = self._origin.known
         return np.where(known == MASKED, MASKED, self.classes_[known])
 
-    def _resolve(self, graph: Any, labels: Any = None) -> tuple[Graph, Any, np.ndarray]:
+    def _resolve(self, graph: Any, labels: Any = None, told: Told | None = None) -> tuple[Graph, Any, np.ndarray]:
         """Return the graph that is meant, its engine, and the labels that are known on it (places in `classes_`)."""
         origin = self._origin
         fitted: Graph | None = getattr(self, "graph_", None)
@@ -116,7 +174,7 @@ class NodeClassifier(BaseEstimator, ABC):
             raise NotFittedError("a loaded model holds no graph: pass one, as in predict(graph)")
         target = fitted if graph is None else as_graph(graph)
         assert target is not None
-        engine = self._engine if target is fitted else self._engine_for(target)
+        engine = self._engine if target is fitted else self._engine_for(target, told)
         if labels is None:
             return target, engine, origin.known_for(target)
         known = encode_labels(labels, self.classes_)
@@ -125,6 +183,7 @@ class NodeClassifier(BaseEstimator, ABC):
 
     def _remember(self, task: Task, engine: Engine, history: dict[str, Any]) -> None:
         """Keep what questions need after a fit."""
+        self._copy = None  # an older fit's
         self._engine, self._settings, self.graph_ = engine, self.get_params(deep=False), task.graph
         self.train_mask_, self.val_mask_ = task.train, task.val
         self.classes_, self.history_ = task.classes, history

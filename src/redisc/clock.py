@@ -21,6 +21,11 @@ class Progress:
     remaining: float
     figures: dict[str, float] = field(default_factory=dict)
     phase_elapsed: float = 0.0
+    is_aside: bool = False  # work within a phase
+
+
+Told = Callable[[str, int, int], None]
+"""Is told of a piece of work by name: how much of it is done, and how much there is."""
 
 
 class Clock:
@@ -29,7 +34,8 @@ class Clock:
     def __init__(self, max_time: float | None = None, listener: Callable[[Progress], None] | None = None) -> None:
         self.max_time, self.listener = max_time, listener
         self._start = self._phase_start = time.monotonic()
-        self._phase = ""
+        self._phase = self._aside = ""
+        self._aside_done, self._aside_start = 0, self._start
 
     @property
     def elapsed(self) -> float:
@@ -53,6 +59,17 @@ class Clock:
         if self.max_time is not None:
             remaining = min(remaining, max(self.max_time - self.elapsed, 0.0))
         self.listener(Progress(phase, done, total, self.elapsed, remaining, figures, phase_elapsed))
+
+    def aside(self, work: str, done: int, total: int) -> None:
+        """Tell the listener of work within a phase, such as the steps of a chain; phases go on as before."""
+        if self.listener is None:
+            return
+        if work != self._aside or done <= self._aside_done:
+            self._aside, self._aside_start = work, time.monotonic()
+        self._aside_done = done
+        spent = time.monotonic() - self._aside_start
+        remaining = spent / max(done, 1) * (total - done)
+        self.listener(Progress(work, done, total, self.elapsed, remaining, phase_elapsed=spent, is_aside=True))
 
     def state(self) -> dict[str, Any]:
         """Return the time spent so far, and in which phase."""

@@ -15,7 +15,7 @@ from redisc.classifier import saved_settings
 from redisc.clock import Clock
 from redisc.diffusion import Schedule, get_schedule
 from redisc.em import EMConfig, Keeper, Trainer
-from redisc.engine import Scale, memory_kept, threads_for
+from redisc.engine import Engine, Scale, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError
 from redisc.identity import identify
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
@@ -27,7 +27,7 @@ from redisc.progress import ProgressBar
 from redisc.recipes import recipe_settings
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
-from redisc.task import make_task
+from redisc.task import Task, make_task
 from redisc.world import world
 
 Settings = TypeVar("Settings", Architecture, EMConfig)
@@ -55,7 +55,7 @@ class ReDiSC(JointAnswers):
         self_loop: Weight of self-loops in GCN.
         time_aware: Gate the labels of every layer by time; False gives the paper's vanilla layers.
         gate: "vector" (the paper's), "scalar" or "added"; see `redisc.nn.TimeGate`.
-        feature_scaling: "none", "row" or "standard".
+        feature_scaling: "none", "row", "binary" or "standard".
         steps: T, the number of diffusion steps.
         schedule: "cosine", "authors-cosine", "linear", a function on [0, 1], or a `Schedule`.
         iterations: M-step updates at the most.
@@ -268,19 +268,11 @@ class ReDiSC(JointAnswers):
         model = JointModel.new(blueprint, origin)
         if keeper is not None:
             keeper.claim(identify(task, self.settings(), blueprint.schedule, seed))
-        engine = model.engine(task.graph)
-        trainer = Trainer(
-            model.denoiser,
-            model.mean_field,
-            engine,
-            self._problem(task, self._setting("class_weight")),
-            blueprint.schedule,
-            self._pick(EMConfig),
-            seed,
-            allocator(self.scratch),
-        )
         with ProgressBar(self.verbose, self.metric) as bar, threads_for(task.graph.num_nodes), memory_kept():
-            trainer.fit(Clock(max_time, bar.update if self.verbose else None), keeper)
+            clock = Clock(max_time, bar.update if self.verbose else None)
+            engine = model.engine(task.graph, clock.aside)
+            trainer = self._trainer(model, engine, task, seed)
+            trainer.fit(clock, keeper)
         if keeper is not None and keeper is not checkpoint:
             keeper.remove()
         self._model = model
@@ -288,6 +280,18 @@ class ReDiSC(JointAnswers):
         self._settings = self.settings()
         bar.conclude(self.verdict())
         return self
+
+    def _trainer(self, model: JointModel, engine: Engine, task: Task, seed: int) -> Trainer:
+        return Trainer(
+            model.denoiser,
+            model.mean_field,
+            engine,
+            self._problem(task, self._setting("class_weight")),
+            model.blueprint.schedule,
+            self._pick(EMConfig),
+            seed,
+            allocator(self.scratch),
+        )
 
     def num_parameters(self) -> int:
         """Count the parameters of the denoiser and the mean-field GNN."""

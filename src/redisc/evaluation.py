@@ -13,16 +13,19 @@ from redisc.estimator import ReDiSC
 from redisc.graph import Graph
 
 
-def evaluate_run(clf: NodeClassifier, graph: Graph, mask: np.ndarray, samples: int = 32) -> dict[str, Any]:
+def evaluate_run(
+    clf: NodeClassifier, graph: Graph, mask: np.ndarray, samples: int = 32, known: np.ndarray | None = None
+) -> dict[str, Any]:
     """Score a method on `mask` by all metrics of `redisc.metrics.evaluate`; ReDiSC's mean-field GNN too.
 
-    Labels inside the mask are never conditioned on. What the method does condition on counts as known for both models.
+    Labels inside the mask are never conditioned on. What the method does condition on (`known`, or else what the fit
+    knew) counts as known for both models.
     A class that no training or validation node had can't be predicted; it gets a probability of zero.
     """
     classes = np.union1d(clf.classes_, np.unique(graph.y[graph.y != MASKED]))
     truth = np.where(graph.y == MASKED, MASKED, np.searchsorted(classes, graph.y))
     columns = np.searchsorted(classes, clf.classes_)
-    known = np.where(mask, MASKED, clf.known_)
+    known = np.where(mask, MASKED, clf.known_ if known is None else known)
     answers = {clf.name: (clf.predict(graph, known), clf.predict_proba(samples, known, graph=graph))}
     if isinstance(clf, ReDiSC):
         mean_field = clf.mean_field_proba(graph)

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redisc.diffusion import ReverseProcess, Schedule, get_routing
+from redisc.clock import Told
+from redisc.diffusion import ReverseProcess, Schedule, chain_rule, elbo, get_routing
 from redisc.diffusion.sampler import Denoise
-from redisc.em import Sampled, draw_samples
+from redisc.em import Sampled, draw_samples, watched
 from redisc.engine import Engine, Scale, engine_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
 from redisc.graph import Graph
@@ -62,17 +63,17 @@ class JointModel:
         blueprint.place(mean_field)
         return cls(blueprint, denoiser, mean_field, origin)
 
-    def engine(self, graph: Graph) -> Engine:
-        """Prepare a graph for questions."""
+    def engine(self, graph: Graph, told: Told | None = None) -> Engine:
+        """Prepare a graph for questions; `told` hears how far that is."""
         topology, features = self.origin.prepare(graph, self.blueprint.dtype, self.blueprint.device)
         if graph.edge_weight is not None and not isinstance(self.blueprint.architecture, Architecture):
             raise UnsupportedGraphError(
                 "a backbone of your own is called as module(x, edge_index), without edge weights: "
                 "use a built-in backbone, or a graph without weights"
             )
-        return engine_for(
-            topology, features, self.blueprint.architecture, len(self.origin.classes), self.blueprint.scale
-        )
+        blueprint = self.blueprint
+        shape = (blueprint.architecture, len(self.origin.classes), blueprint.scale)
+        return engine_for(topology, features, *shape, told)
 
     def draw(
         self,
@@ -82,10 +83,11 @@ class JointModel:
         temperature: float,
         purpose: str,
         routing: str = "labelled-first",
+        told: Told | None = None,
     ) -> Sampled:
         """Run `n` chains; `purpose` names their random numbers."""
         process = self.process(engine.denoise(self.denoiser), known, temperature, purpose, routing)
-        return draw_samples(process, torch.arange(n), len(self.origin.classes))
+        return draw_samples(process, torch.arange(n), len(self.origin.classes), told=told)
 
     def process(
         self, denoise: Denoise, known: np.ndarray, temperature: float, purpose: str, routing: str
@@ -99,6 +101,23 @@ class JointModel:
             derive_seed(self.origin.seed, purpose),
             temperature,
         )
+
+    def judge(
+        self,
+        engine: Engine,
+        known: np.ndarray,
+        labels: np.ndarray,
+        n: int,
+        purpose: str,
+        method: str,
+        told: Told | None = None,
+    ) -> np.ndarray:
+        """Return log-likelihoods `(n,)` of `labels (N,)`, one a chain that is made to reveal them."""
+        process = self.process(engine.denoise(self.denoiser), known, 1.0, purpose, "labelled-first")
+        given, judgement = torch.from_numpy(labels).to(self.blueprint.device), elbo if method == "elbo" else chain_rule
+        groups = torch.arange(n).split(8)
+        mine = [judgement(watched(process, told, k, len(groups)), given, group) for k, group in enumerate(groups)]
+        return torch.cat(mine).cpu().numpy()
 
     def to_checkpoint(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return settings that JSON can hold, and tensors."""

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from redisc.classifier import NodeClassifier
-from redisc.errors import CheckpointError
+from redisc.errors import CheckpointError, ConfigError
 from redisc.graph import Graph, Split
 from redisc.io.files import read_json, unwritable_part, write_atomically
 from redisc.methods import load_model
-from redisc.source import GraphSource, source_from_json, source_to_json
+from redisc.source import FileSource, GraphSource, source_from_json, source_to_json
+from redisc.tables import TablePlan
 
 
 @dataclass(frozen=True)
 class Run:
-    """A folder with `run.json`, `split.json` and `model/`."""
+    """A folder with `run.json`, `split.json` and `model/`; where the graph came from tables, `tables.json` too."""
 
     folder: Path
 
@@ -37,11 +38,23 @@ class Run:
         if above is not None:
             raise CheckpointError(f"{above} can't be written to: choose another --out")
 
-    def save(self, clf: NodeClassifier, source: GraphSource, split: Split, facts: dict[str, Any]) -> None:
-        """Write the model, then the split, and `run.json` last: a folder without it is no run."""
+    def save(
+        self,
+        clf: NodeClassifier,
+        source: GraphSource,
+        split: Split,
+        facts: dict[str, Any],
+        plan: TablePlan | None = None,
+        calibration: np.ndarray | None = None,
+    ) -> None:
+        """Write the model, the plan of its tables and the split, and `run.json` last: a folder without it is no run."""
         (self.folder / "run.json").unlink(missing_ok=True)
+        self._tables.unlink(missing_ok=True)
         clf.save(self.folder / "model")
+        if plan is not None:
+            write_atomically(self._tables, json.dumps(plan.to_json()).encode())
         masks = {name: np.flatnonzero(getattr(split, name)).tolist() for name in ("train", "val", "test")}
+        masks["calibration"] = [] if calibration is None else np.flatnonzero(calibration).tolist()
         write_atomically(self.folder / "split.json", json.dumps(masks).encode())
         names = clf.graph_.class_names
         identity = {"fingerprint": clf.graph_.fingerprint(), "class_names": None if names is None else list(names)}
@@ -57,7 +70,8 @@ class Run:
     def graph(self) -> Graph:
         """Load the graph again and make sure that it is the one that was fitted."""
         facts = self.facts()
-        graph = source_from_json(facts.get("source")).load()
+        source = source_from_json(facts.get("source"))
+        graph = source.load_by(self.plan()) if isinstance(source, FileSource) else source.load()
         if graph.fingerprint() != facts.get("fingerprint"):
             raise CheckpointError(
                 f"the graph of {self.folder} has changed since the fit: fit again, or restore its files"
@@ -67,17 +81,42 @@ class Run:
             raise CheckpointError(f"the classes of {self.folder} have changed since the fit: fit again")
         return graph
 
+    def plan(self) -> TablePlan:
+        """Return how tables become a graph that the model can be asked about."""
+        source = source_from_json(self.facts().get("source"))
+        if not isinstance(source, FileSource):
+            raise ConfigError(
+                f"{self.folder} was fitted to {source.name}, not to tables: "
+                "--edges and --nodes need a run that was fitted with them"
+            )
+        return TablePlan.from_json(read_json(self._tables))
+
+    def graph_of(self, edges: str | Path, nodes: str | Path) -> Graph:
+        """Read new tables as those of the fit were read; the labels that they give are in `y`."""
+        plan = self.plan()
+        return FileSource(str(edges), str(nodes), plan.columns.label).load_by(plan)
+
     def split(self, graph: Graph) -> Split:
         """Return the masks of the fit."""
-        stored = read_json(self.folder / "split.json")
-        masks = {name: np.zeros(graph.num_nodes, dtype=bool) for name in ("train", "val", "test")}
-        for name, mask in masks.items():
-            mask[stored.get(name, [])] = True
-        return Split(**masks)
+        return Split(*(self._mask(name, graph) for name in ("train", "val", "test")))
+
+    def calibration(self, graph: Graph) -> np.ndarray:
+        """Return the labelled nodes `(N,)` that were kept from the fit to calibrate sets."""
+        return self._mask("calibration", graph)
+
+    def _mask(self, name: str, graph: Graph) -> np.ndarray:
+        mask = np.zeros(graph.num_nodes, dtype=bool)
+        mask[read_json(self.folder / "split.json").get(name, [])] = True
+        return mask
 
     def model(self) -> NodeClassifier:
         """Load the fitted model."""
+        self.facts()
         return load_model(self.folder / "model")
+
+    @property
+    def _tables(self) -> Path:
+        return self.folder / "tables.json"
 
     def _is_run(self) -> bool:
         return (self.folder / "run.json").is_file()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from redisc.datasets.registry import canonical
 from redisc.errors import CheckpointError
 from redisc.graph import Graph
 from redisc.graph.storage import is_saved_graph
-from redisc.io.tables import read_table
+from redisc.tables import TableColumns, TablePlan, read_heads, read_tables
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class DatasetSource:
 
 @dataclass(frozen=True)
 class FileSource:
-    """A table of edges and a table of nodes, CSV or Parquet."""
+    """A table of edges and a table of nodes, CSV or Parquet; the other fields are those of `TableColumns`."""
 
     edges: str
     nodes: str
@@ -41,12 +42,41 @@ class FileSource:
     id: str | None = None
     source: str | None = None
     target: str | None = None
+    weight: str | None = None
+    text: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", tuple(self.text))
+
+    @property
+    def name(self) -> str:
+        """The name of the table of edges."""
+        return Path(self.edges).stem
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that suit the features; beside texts, numbers are standardised already."""
+        return {"feature_scaling": "none" if self.text else "standard"}
 
     def load(self) -> Graph:
         """Read both tables; ids may be of any type, labels too, and a missing label is unknown."""
-        columns = {"id": self.id, "label": self.label, "source": self.source, "target": self.target}
-        name = Path(self.edges).stem
-        return Graph.from_pandas(read_table(self.edges), read_table(self.nodes), **columns, name=name)  # type: ignore[arg-type]
+        return self.load_with_plan()[0]
+
+    def load_with_plan(self) -> tuple[Graph, TablePlan]:
+        """Read both tables, and also return how other tables become graphs with the same features and classes."""
+        named = TableColumns(self.label, self.id, self.source, self.target, self.weight, tuple(self.text))
+        columns = named.resolved(*read_heads(self.edges, self.nodes))
+        edges, nodes = read_tables(self.edges, self.nodes, columns)
+        plan = TablePlan.fit(nodes, columns)
+        graph = plan.graph(edges, nodes, self.name)
+        plan.tell_left_out()
+        return graph, plan
+
+    def load_by(self, plan: TablePlan) -> Graph:
+        """Read both tables as `plan` says, whatever this source says of their columns; labels are compared as text."""
+        edges, nodes = read_tables(self.edges, self.nodes, plan.columns, label="text")
+        graph = plan.graph(edges, nodes, self.name)
+        plan.tell_unknown(nodes)
+        return graph
 
 
 @dataclass(frozen=True)
@@ -54,6 +84,11 @@ class SavedSource:
     """A folder that `Graph.save` or `redisc convert` wrote."""
 
     path: str
+
+    @property
+    def name(self) -> str:
+        """The folder's name."""
+        return Path(self.path).name
 
     def load(self) -> Graph:
         """Open the graph as memory maps."""

@@ -75,6 +75,35 @@ def encode_labels(labels: Any, classes: np.ndarray) -> np.ndarray:
     return np.where(labels == MASKED, MASKED, place).astype(np.int64)
 
 
+def complete_labels(y: Any, classes: np.ndarray, known: np.ndarray, graph: Graph) -> np.ndarray:
+    """Turn a complete labelling `y (N,)` into places; a gap, or a contradiction to `known (N,)`, is an error."""
+    places = encode_labels(y, classes)
+    check_length(places, graph)
+    if (places == MASKED).any():
+        raise LabelError(f"node {int((places == MASKED).argmax())} has no label: y must name one for every node")
+    against = (known != MASKED) & (known != places)
+    if against.any():
+        node = int(against.argmax())
+        raise LabelError(
+            f"node {node} is known to be {classes[known[node]]}, but y says {classes[places[node]]}: "
+            "make them agree, or pass labels="
+        )
+    return places
+
+
+def node_numbers(nodes: Any, num_nodes: int) -> np.ndarray:
+    """Return node numbers `(K,)`, each once and within the graph; one number stands for itself."""
+    numbers = np.atleast_1d(np.asarray(nodes))
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or not len(numbers):
+        raise MaskError(f"nodes must be node numbers, not {numbers.dtype} of shape {numbers.shape}")
+    outside = (numbers < 0) | (numbers >= num_nodes)
+    if outside.any():
+        raise MaskError(f"node {numbers[outside][0]} is not among the nodes 0..{num_nodes - 1}")
+    if len(np.unique(numbers)) < len(numbers):
+        raise MaskError("nodes names a node twice")
+    return numbers.astype(np.int64)
+
+
 def check_length(labels: np.ndarray, graph: Graph) -> None:
     """Raise an error where labels are not one a node."""
     if len(labels) != graph.num_nodes:

@@ -79,19 +79,19 @@ def test_standard_keeps_features_dense_however_empty_and_refuses_sparse_ones():
         scaling.apply(sp.csr_array(x))
 
 
-@given(SEEDS, st.sampled_from(["none", "row"]))
+@given(SEEDS, st.sampled_from(["none", "row", "binary"]))
 def test_features_that_are_mostly_zeros_become_sparse_with_the_same_product(seed, kind):
     x = features(seed, rows=30, columns=20, density=0.04)
     scaled = FeatureScaling.fit(kind, x).apply(x, torch.float64)
     assert isinstance(scaled, SparseMatrix)
     total = abs(x).sum(1, keepdims=True)
-    expected = x if kind == "none" else x / np.where(total > 0, total, 1)
+    expected = {"none": x, "row": x / np.where(total > 0, total, 1), "binary": np.sign(abs(x))}[kind]
     weight = np.random.default_rng(seed).normal(size=(20, 3))
     np.testing.assert_allclose(scaled @ torch.from_numpy(weight), expected @ weight, atol=1e-12)
     assert isinstance(FeatureScaling.fit(kind, x).apply(x + 1), torch.Tensor)
 
 
-@pytest.mark.parametrize("kind", ["none", "row", "standard"])
+@pytest.mark.parametrize("kind", ["none", "row", "binary", "standard"])
 @pytest.mark.parametrize("given_", [np.float64, np.float32, np.int64, bool])
 def test_dense_features_are_rows_copies_columns_in_the_dtype_asked_for(kind, given_):
     x = abs(features(0)).astype(given_)
@@ -101,7 +101,7 @@ def test_dense_features_are_rows_copies_columns_in_the_dtype_asked_for(kind, giv
         assert scaled.dtype == dtype
 
 
-@pytest.mark.parametrize("kind", ["none", "row", "standard"])
+@pytest.mark.parametrize("kind", ["none", "row", "binary", "standard"])
 def test_the_features_of_a_graph_are_read_without_warning_and_never_written(kind):
     x = features(0)
     graph = Graph(x=x.copy(), y=np.arange(9) % 2)
@@ -123,3 +123,12 @@ def test_sparse_features_of_the_caller_are_never_written():
 def test_an_unknown_scaling_is_refused_by_name():
     with pytest.raises(ConfigError, match="minmax"):
         FeatureScaling.fit("minmax", features(0))
+
+
+@given(SEEDS)
+def test_binary_features_tell_what_is_set_and_nothing_else(seed):
+    x = features(seed, density=0.7)
+    for given_ in (x, sp.csr_array(x)):
+        scaled = FeatureScaling.fit("binary", given_).apply(given_, torch.float64)
+        dense = scaled.to_dense() if isinstance(scaled, SparseMatrix) else scaled.squeeze(1)
+        np.testing.assert_array_equal(dense, x != 0)

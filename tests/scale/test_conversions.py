@@ -45,6 +45,11 @@ CASES = {
     "labels that turn into text late": (NUMBERS, ["1"] * 20 + ["one", "1", "2"]),
     "truth values with gaps": (TEXTS, gaps([True, False] * 12)[:NODES]),
     "no label at all": (TEXTS, [None] * NODES),
+    "leading zeros and a name that looks missing": (
+        [f"{k:03}" for k in range(NODES)],
+        ["NA", "01", "1"] * 7 + ["", "1"],
+    ),
+    "large labels with a gap": (NUMBERS, [str(2**53 + 1), str(2**53), None] * 7 + ["1", "1"]),
     "minus one is unknown": (NUMBERS, [-1, 0, 1] * 7 + [0, -1]),
 }
 
@@ -92,12 +97,16 @@ def test_tables_in_chunks_mean_what_they_mean_whole(tmp_path, suffix, case) -> N
 def test_columns_can_be_named_and_weights_are_read(tmp_path) -> None:
     edges = edge_frame(TEXTS, weight=[0.5, 1, 2.25] * 20 + [1])
     edges = edges[~edges.apply(lambda row: frozenset((row["from"], row["to"])), axis=1).duplicated()]
-    edges = edges[["weight", "to", "from"]]
+    edges = edges.assign(strength=edges["weight"] + 1)[["weight", "to", "strength", "from"]]
     nodes = node_frame(TEXTS, NAMES)[["age", "side", "key", "height"]]
     paths = write(tmp_path, edges, nodes, "csv")
     assert both_ways(tmp_path, paths, label="side", id="key", source="from", target="to") == []
     assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
-    assert (tmp_path / "pieces" / "edge_weight.npy").exists()
+    assert sorted(set(np.load(tmp_path / "pieces" / "edge_weight.npy"))) == [0.5, 1, 2.25]
+    others = {"id": "key", "source": "from", "target": "to", "weight": "strength"}
+    assert both_ways(tmp_path, paths, label="side", **others) == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+    assert sorted(set(np.load(tmp_path / "pieces" / "edge_weight.npy"))) == [1.5, 2, 3.25]
 
 
 def test_a_table_without_features_gets_structural_ones(tmp_path) -> None:
@@ -111,6 +120,15 @@ def test_a_table_without_edges_is_a_graph(tmp_path, suffix) -> None:
     paths = write(tmp_path, edge_frame(TEXTS).iloc[:0], node_frame(TEXTS, NAMES), suffix)
     assert both_ways(tmp_path, paths, label="side") == []
     assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+
+
+def test_an_index_with_a_name_is_a_column(tmp_path) -> None:
+    paths = tmp_path / "edges.parquet", tmp_path / "nodes.parquet"
+    edge_frame(TEXTS).to_parquet(paths[0])
+    node_frame(TEXTS, NAMES).set_index("key").to_parquet(paths[1])
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+    assert FileSource(*map(str, paths), label="side", id="key").load().node_ids.tolist() == TEXTS
 
 
 def test_columns_of_one_name_are_told_apart(tmp_path) -> None:
@@ -133,11 +151,14 @@ def wrong(edges=None, nodes=None):
     "frames",
     [
         wrong(edges={(50, "to"): 7}),
+        wrong(edges={(50, "to"): "x"}),
         wrong(edges={(50, "to"): None}),
         wrong(edges={(50, "weight"): -1.0}),
         wrong(edges={(50, "weight"): 0.0}),
         wrong(edges={(50, "weight"): "heavy"}),
         wrong(nodes={(20, "height"): None}),
+        wrong(nodes={(20, "height"): "tall"}),
+        wrong(nodes={(20, "old"): None}),
         wrong(nodes={(20, "key"): None}),
         wrong(nodes={(20, "key"): NUMBERS[3]}),
         wrong(nodes={(k, "side"): k + 0.5 for k in range(NODES)}),

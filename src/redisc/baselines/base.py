@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from redisc.classifier import NodeClassifier, saved_settings
-from redisc.clock import Clock
+from redisc.clock import Clock, Told
 from redisc.diffusion.masking import MASKED
 from redisc.engine import FullGraphEngine, choose_engine, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError, NotFittedError
@@ -60,7 +60,7 @@ class Baseline(NodeClassifier):
     """A method with settings as fields. A subclass says what its network is, how it learns and how it answers.
 
     Args:
-        feature_scaling: "none", "row" or "standard".
+        feature_scaling: "none", "row", "binary" or "standard".
         metric: "accuracy", "balanced_accuracy" or "roc_auc", for choosing the best weights.
         dtype: "float32" or "float64".
         device: A torch device.
@@ -178,7 +178,7 @@ class Baseline(NodeClassifier):
         topology, features = origin.prepare(graph, getattr(torch, self.dtype), self.device)
         return choose_engine(topology, features, Architecture())
 
-    def _engine_for(self, graph: Graph) -> FullGraphEngine:
+    def _engine_for(self, graph: Graph, told: Told | None = None) -> FullGraphEngine:
         return self._prepare(self._origin, graph)
 
     @property

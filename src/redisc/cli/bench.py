@@ -9,6 +9,7 @@ import typer
 
 from redisc.cli.app import DATASET_HELP, DataDir, Json, app
 from redisc.cli.output import console, print_json
+from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError
 from redisc.methods import title_of
 from redisc.nn import BACKBONES
@@ -17,7 +18,15 @@ from redisc.report.growth import draw_growth
 
 @app.command()
 def bench(
-    dataset: Annotated[str, typer.Option(help=DATASET_HELP)] = "planted",
+    dataset: Annotated[str | None, typer.Option(help=f"{DATASET_HELP} (default: planted)")] = None,
+    edges: Edges = None,
+    nodes: Nodes = None,
+    label: Label = None,
+    id: Id = None,
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
+    text: Text = None,
     backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
     method: Annotated[str | None, typer.Option(help="Compare its E-step with ReDiSC's (dpm-snc).")] = None,
     repeats: Annotated[int, typer.Option(min=1, help="Timed repetitions of each side, in turn.")] = 5,
@@ -35,11 +44,13 @@ def bench(
 
     if backbone not in BACKBONES:
         raise ConfigError(f"--backbone {backbone}: choose one of {', '.join(BACKBONES)}")
+    tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
+    origin = graph_source(dataset if dataset or tables.given else "planted", data_dir, 0, tables)
     if method is not None:
-        _show_e_steps(compare_e_steps(method, dataset, backbone, data_dir, repeats), as_json)
+        _show_e_steps(compare_e_steps(method, origin, backbone, repeats), as_json)
         return
-    result = run_bench(dataset, backbone, data_dir, repeats)
-    result["memory"] = peak_memory(dataset, backbone, data_dir)
+    result = run_bench(origin, backbone, repeats)
+    result["memory"] = peak_memory(origin, backbone)
     result["growth"] = growth() if grow else []
     if plot is not None and grow:
         draw_growth(result["growth"], plot)

@@ -12,6 +12,7 @@ import typer
 
 from redisc.cli.app import DATASET_HELP, DataDir, Json, app
 from redisc.cli.output import ProgressLine, console, print_json
+from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, Target, Weight
 from redisc.errors import DatasetError
 from redisc.graph import Graph
 from redisc.graph.storage.features import feature_dtype
@@ -23,12 +24,13 @@ from redisc.source import named_source
 def convert(
     out: Annotated[Path, typer.Argument(help="The folder to write; an older saved graph is replaced.")],
     dataset: Annotated[str | None, typer.Argument(help=DATASET_HELP)] = None,
-    edges: Annotated[Path | None, typer.Option(help="Table of edges, CSV or Parquet: two columns of node ids.")] = None,
-    nodes: Annotated[Path | None, typer.Option(help="Table of nodes: an id, a label, numeric features.")] = None,
-    label: Annotated[str | None, typer.Option(help="Column of the labels; an empty cell is unknown.")] = None,
-    id: Annotated[str | None, typer.Option(help="Column of the node ids (default: the first).")] = None,
-    source: Annotated[str | None, typer.Option(help="Column of the edges' first ends (default: the first).")] = None,
-    target: Annotated[str | None, typer.Option(help="Column of their other ends (default: the second).")] = None,
+    edges: Edges = None,
+    nodes: Nodes = None,
+    label: Label = None,
+    id: Id = None,
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
     ogb: Annotated[Path | None, typer.Option(help="Folder or zip of an OGB node dataset.")] = None,
     split_name: Annotated[str | None, typer.Option(help="Which of OGB's splits (default: the only one).")] = None,
     dtype: Annotated[str | None, typer.Option(help="Store features as float16 or float32 (default: as given).")] = None,
@@ -41,7 +43,7 @@ def convert(
     Example: redisc convert my_graph --edges edges.parquet --nodes nodes.parquet --label topic --dtype float16
     """
     stored = None if dtype is None else feature_dtype(dtype).name
-    tables: dict[str, Any] = {"label": label, "id": id, "source": source, "target": target}
+    tables: dict[str, Any] = {"label": label, "id": id, "source": source, "target": target, "weight": weight}
     given = [dataset is not None, ogb is not None, edges is not None or nodes is not None or any(tables.values())]
     if sum(given) != 1 or (given[2] and (edges is None or nodes is None or label is None)):
         raise DatasetError("give one of: a dataset's name; --edges, --nodes and --label; --ogb")

@@ -1,9 +1,8 @@
-"""From options to objects: where the graph comes from, the settings, the masks, the estimator."""
+"""From options to objects: the settings, the masks, the estimator."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,24 +10,8 @@ import numpy as np
 from redisc.classifier import NodeClassifier
 from redisc.errors import ConfigError, DatasetError
 from redisc.graph import Graph, Split
-from redisc.source import FileSource, GraphSource, named_source
-
-
-def graph_source(
-    dataset: str | None,
-    data_dir: str | None,
-    seed: int,
-    edges: str | None,
-    nodes: str | None,
-    label: str | None,
-    id_column: str | None,
-) -> GraphSource:
-    """Return where the graph comes from: a dataset by name, a saved graph, or two tables."""
-    if dataset is not None and edges is None and nodes is None and label is None and id_column is None:
-        return named_source(dataset, data_dir, seed)
-    if dataset is None and edges is not None and nodes is not None and label is not None:
-        return FileSource(str(Path(edges).resolve()), str(Path(nodes).resolve()), label, id_column)
-    raise DatasetError("give either a dataset's name, or --edges, --nodes and --label")
+from redisc.seeds import numpy_generator
+from redisc.source import FileSource, GraphSource
 
 
 def read_settings(kind: type[NodeClassifier], pairs: list[str]) -> dict[str, Any]:
@@ -50,15 +33,15 @@ def build(
     kind: type[NodeClassifier],
     graph: Graph,
     visible: np.ndarray,
-    from_files: bool,
+    source: GraphSource,
     backbone: str | None,
     settings: dict[str, Any],
 ) -> NodeClassifier:
-    """Build the estimator; columns of a user's table are standardised unless a setting says otherwise.
+    """Build the estimator; features of a user's table are scaled as they need unless a setting says otherwise.
 
     The backbone that suits is chosen by the `visible` labels alone.
     """
-    defaults: dict[str, Any] = {"feature_scaling": "standard"} if from_files else {}
+    defaults: dict[str, Any] = source.settings() if isinstance(source, FileSource) else {}
     if "backbone" in kind().get_params():
         defaults["backbone"] = backbone or graph.with_labels(visible).describe().suggested_backbone
     elif backbone is not None:
@@ -85,3 +68,17 @@ def choose_masks(graph: Graph, split: int, test_fraction: float, seed: int, from
     test = np.zeros(graph.num_nodes, dtype=bool)
     test[drawn[: round(test_fraction * len(drawn))]] = True
     return Split((graph.y >= 0) & ~test, np.zeros_like(test), test)
+
+
+def set_aside(masks: Split, fraction: float, seed: int) -> tuple[Split, np.ndarray]:
+    """Keep a share of the validation nodes, or of the training nodes where there are none, from the fit.
+
+    Returns the masks that are left and the nodes that were kept, `(N,)`.
+    """
+    if not 0 <= fraction < 1:
+        raise ConfigError(f"--calibration {fraction}: it must lie in [0, 1)")
+    pool = np.flatnonzero(masks.val if masks.val.any() else masks.train)
+    drawn = numpy_generator(seed, "calibration").permutation(pool)[: round(fraction * len(pool))]
+    aside = np.zeros_like(masks.val)
+    aside[drawn] = True
+    return Split(masks.train & ~aside, masks.val & ~aside, masks.test), aside

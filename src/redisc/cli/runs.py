@@ -1,19 +1,20 @@
-"""The commands that make a run and ask it: `fit`, `predict`, `sample`, `evaluate`."""
+"""The commands that make a run, draw from it and score it: `fit`, `sample`, `evaluate`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
-from redisc.classifier import NodeClassifier
 from redisc.cli.app import DATASET_HELP, DataDir, Json, RunFolder, app
-from redisc.cli.inputs import build, choose_masks, graph_source, read_settings
+from redisc.cli.asking import class_names, new_graph, question
+from redisc.cli.inputs import build, choose_masks, read_settings, set_aside
 from redisc.cli.keeping import kept
 from redisc.cli.output import console, print_comparison, print_json
-from redisc.errors import ConfigError
+from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
+from redisc.errors import ConfigError, DatasetError
 from redisc.estimator import ReDiSC
 from redisc.evaluation import evaluate_run
 from redisc.graph import Graph, Split
@@ -21,20 +22,26 @@ from redisc.io.tables import write_table
 from redisc.methods import method_named
 from redisc.run import Run
 from redisc.source import FileSource
+from redisc.tables.predictions import ids_of
 from redisc.world import world
 
 
 @app.command()
 def fit(
     dataset: Annotated[str | None, typer.Argument(help=DATASET_HELP)] = None,
-    edges: Annotated[str | None, typer.Option(help="Table of edges, CSV or Parquet: two columns of node ids.")] = None,
-    nodes: Annotated[str | None, typer.Option(help="Table of nodes: an id, a label, numeric features.")] = None,
-    label: Annotated[str | None, typer.Option(help="Column of the labels; an empty cell is unknown.")] = None,
-    id: Annotated[str | None, typer.Option(help="Column of the node ids (default: the first).")] = None,
+    edges: Edges = None,
+    nodes: Nodes = None,
+    label: Label = None,
+    id: Id = None,
+    source: Source = None,
+    target: Target = None,
+    weight: Weight = None,
+    text: Text = None,
     method: Annotated[str, typer.Option(help="A name that `redisc methods` lists.")] = "redisc",
     backbone: Annotated[str | None, typer.Option(help="gcn, gat, sage, gat_sep or hops (default: what suits).")] = None,
     split: Annotated[int, typer.Option(help="Which of the dataset's splits.")] = 0,
     test_fraction: Annotated[float, typer.Option(help="Share of a table's labels kept for `evaluate`.")] = 0.0,
+    calibration: Annotated[float, typer.Option(help="Share of labels kept from the fit to calibrate sets.")] = 0.0,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the fit ends.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Any setting of it, as NAME=VALUE.")] = None,
@@ -46,24 +53,26 @@ def fit(
 ) -> None:
     """Fit ReDiSC, or another method, to a dataset or to your own tables and keep the model as a run.
 
-    Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. Example: redisc fit --edges
-    edges.csv --nodes nodes.csv --label topic
+    Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. With --calibration the sets
+    of `predict` come with a promise; the share is taken from the validation nodes, or else from a table's labels.
+    Example: redisc fit --edges edges.csv --nodes nodes.csv --label topic --text abstract
     """
-    source, kind = graph_source(dataset, data_dir, seed, edges, nodes, label, id), method_named(method)
+    tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
+    origin, kind = graph_source(dataset, data_dir, seed, tables), method_named(method)
     settings = {"random_state": seed, "verbose": not as_json and world().leads, **read_settings(kind, setting or [])}
-    run = Run(out or Path("runs") / _run_name(Path(dataset).name if dataset else Path(str(edges)).stem, method, seed))
+    run = Run(out or Path("runs") / _run_name(origin.name, method, seed))
     run.check_free()
-    graph, from_files = source.load(), isinstance(source, FileSource)
-    masks = choose_masks(graph, split, test_fraction, seed, from_files)
+    graph, plan = origin.load_with_plan() if isinstance(origin, FileSource) else (origin.load(), None)
+    masks, aside = set_aside(choose_masks(graph, split, test_fraction, seed, tables.given), calibration, seed)
     visible = np.where(masks.train | masks.val, graph.y, -1)
-    clf = build(kind, graph, visible, from_files, backbone, settings)
+    clf = build(kind, graph, visible, origin, backbone, settings)
     with kept(clf, run.unfinished, checkpoint_every, resume) as safety:
         clf.fit(graph, masks.train, masks.val if masks.val.any() else None, max_time=max_time, **safety)
         used = Split(clf.train_mask_, clf.val_mask_, masks.test)
         chosen = {"method": method, "backbone": clf.get_params().get("backbone")}
         facts = {"seed": seed, **chosen, "sizes": used.sizes, "verdict": clf.verdict()}
         if world().leads:
-            run.save(clf, source, used, facts)
+            run.save(clf, origin, used, facts, plan, aside)
     if as_json:
         print_json({"run": str(run.folder), **facts, "history": clf.history_})
         return
@@ -71,66 +80,10 @@ def fit(
 
 
 @app.command()
-def predict(
-    folder: RunFolder,
-    out: Annotated[Path | None, typer.Option(help="CSV or Parquet file (default: RUN/predictions.csv).")] = None,
-    samples: Annotated[int, typer.Option(help="Chains behind the confidence.")] = 32,
-    in_parts: Annotated[bool, typer.Option("--in-parts", help="Share the graph among torchrun's processes.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Write id, label, confidence and the plausible labels of every node.
-
-    Plausible labels are the fewest that hold 90 % of the probability. With --in-parts every process of `torchrun`
-    holds its part of the graph, and confidence comes from the one chain that is written. Example: redisc predict
-    runs/cora-0
-    """
-    run = Run(folder)
-    graph, clf = run.graph(), run.model()
-    if in_parts:
-        _predict_in_parts(clf, graph, out or folder / "predictions.csv", as_json)
-        return
-    labels, probabilities = clf.predict(graph), clf.predict_proba(samples, graph=graph)
-    names, order = _class_names(graph, clf), np.argsort(clf.classes_)
-    place = order[np.searchsorted(clf.classes_, labels, sorter=order)]
-    columns = {
-        "id": _ids(graph),
-        "label": [names[p] for p in place],
-        "confidence": np.round(probabilities[np.arange(len(place)), place], 4).tolist(),
-        "plausible": ["|".join(names[c] for c in chosen) for chosen in _plausible(probabilities)],
-        "known": (clf.known_ >= 0).tolist(),
-    }
-    target = out or folder / "predictions.csv"
-    if world().leads:
-        write_table(target, columns)
-    if as_json:
-        print_json({"out": str(target), "nodes": len(place), "known": sum(columns["known"])})
-        return
-    console.print(f"{len(place):,} labels written to {target} ({sum(columns['known']):,} of them were known)")
-
-
-def _predict_in_parts(clf: NodeClassifier, graph: Graph, target: Path, as_json: bool) -> None:
-    if not isinstance(clf, ReDiSC):
-        raise ConfigError(f"--in-parts is for runs of ReDiSC; this is one of {clf.title}")
-    labels, confidence = clf.predict_in_parts(graph)
-    known = int((clf.known_ >= 0).sum())
-    if world().leads:
-        names = dict(zip(clf.classes_.tolist(), _class_names(graph, clf), strict=True))
-        columns = {
-            "id": _ids(graph),
-            "label": [names[label] for label in labels.tolist()],
-            "confidence": np.round(confidence, 4).tolist(),
-            "known": (clf.known_ >= 0).tolist(),
-        }
-        write_table(target, columns)
-    if as_json:
-        print_json({"out": str(target), "nodes": len(labels), "known": known})
-        return
-    console.print(f"{len(labels):,} labels written to {target} by {world().size} processes")
-
-
-@app.command()
 def sample(
     folder: RunFolder,
+    edges: Edges = None,
+    nodes: Nodes = None,
     n: Annotated[int, typer.Option("-n", help="How many joint samples.")] = 16,
     temperature: Annotated[float, typer.Option(help="Below 1 sharpens.")] = 1.0,
     seed: Annotated[int, typer.Option(help="Other seeds give other samples.")] = 0,
@@ -139,15 +92,17 @@ def sample(
 ) -> None:
     """Draw joint samples of all labels; each column is one consistent labelling.
 
-    Example: redisc sample runs/cora-0 -n 16
+    New tables are read by the columns of the fit, and the labels that they give are known. Example: redisc sample
+    runs/cora-0 -n 16
     """
     run = Run(folder)
-    graph, clf = run.graph(), run.model()
+    clf = run.model()
     if not isinstance(clf, ReDiSC):
         raise ConfigError(f"{folder} is a run of {clf.title}, which draws no joint samples: see `redisc predict`")
-    names = dict(zip(clf.classes_.tolist(), _class_names(graph, clf), strict=True))
-    drawn = clf.sample(n, temperature=temperature, graph=graph, random_state=seed)
-    columns = {"id": _ids(graph)} | {f"sample_{k}": [names[c] for c in row] for k, row in enumerate(drawn.tolist())}
+    asked = question(run, clf, edges, nodes)
+    graph, names = asked.graph, dict(zip(clf.classes_.tolist(), class_names(asked.graph, clf.classes_), strict=True))
+    drawn = clf.sample(n, asked.known, temperature, graph=graph, random_state=seed)
+    columns = {"id": ids_of(graph)} | {f"sample_{k}": [names[c] for c in row] for k, row in enumerate(drawn.tolist())}
     target = out or folder / "samples.csv"
     if world().leads:
         write_table(target, columns)
@@ -160,20 +115,25 @@ def sample(
 @app.command()
 def evaluate(
     folder: RunFolder,
+    edges: Edges = None,
+    nodes: Nodes = None,
     samples: Annotated[int, typer.Option(help="Chains behind the probabilities.")] = 32,
     as_json: Json = False,
 ) -> None:
     """Score a run on its test nodes; ReDiSC beside its mean-field GNN.
 
-    Where a run has no test labels its validation nodes are scored, which flatters. Example: redisc evaluate
-    runs/cora-0
+    Where a run has no test labels its validation nodes are scored, which flatters. New tables are scored on all labels
+    that they give, none of which is known to the model: leave those empty that the fit has seen. Example: redisc
+    evaluate runs/mine --edges new_edges.csv --nodes new_nodes.csv
     """
     run = Run(folder)
-    graph, clf = run.graph(), run.model()
-    masks = run.split(graph)
-    tested = masks.test & (graph.y >= 0)
-    kind, mask = ("test", tested) if tested.any() else ("validation", masks.val)
-    scores = evaluate_run(clf, graph, mask, samples)
+    clf, new = run.model(), new_graph(run, edges, nodes)
+    graph = run.graph() if new is None else new
+    kind, mask = _scored(run, graph) if new is None else ("new", graph.y >= 0)
+    if new is not None and not mask.any():
+        raise DatasetError(f"there is no label to score in column {run.plan().columns.label!r} of {nodes}")
+    known = clf.known_ if new is None else np.full(graph.num_nodes, -1)
+    scores = evaluate_run(clf, graph, mask, samples, known)
     if as_json:
         print_json({"run": str(folder), "nodes": kind, "count": int(mask.sum()), **scores})
         return
@@ -185,18 +145,8 @@ def _run_name(data: str, method: str, seed: int) -> str:
     return f"{data}-{seed}" if method == "redisc" else f"{data}-{method}-{seed}"
 
 
-def _class_names(graph: Graph, clf: NodeClassifier) -> list[str]:
-    names = graph.class_names
-    return [str(c) if names is None else str(names[c]) for c in clf.classes_.tolist()]
-
-
-def _ids(graph: Graph) -> list[Any]:
-    return list(range(graph.num_nodes)) if graph.node_ids is None else list(graph.node_ids)
-
-
-def _plausible(probabilities: np.ndarray, mass: float = 0.9) -> list[list[int]]:
-    """For each node the fewest classes that hold `mass` of its probability, most probable first."""
-    order = np.argsort(-probabilities, axis=1, kind="stable")
-    ranked = np.take_along_axis(probabilities, order, axis=1).cumsum(axis=1)
-    counts = (ranked < mass - 1e-9).sum(axis=1) + 1
-    return [row[:count].tolist() for row, count in zip(order, counts, strict=True)]
+def _scored(run: Run, graph: Graph) -> tuple[str, np.ndarray]:
+    """Return the test nodes of a fit, or else its validation nodes."""
+    masks = run.split(graph)
+    tested = masks.test & (graph.y >= 0)
+    return ("test", tested) if tested.any() else ("validation", masks.val)

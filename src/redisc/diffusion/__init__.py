@@ -1,5 +1,6 @@
 """The probabilistic model: schedule, masking, routing, objective, reverse process. It knows no neural network."""
 
+from redisc.diffusion.likelihood import LogLikelihood, chain_rule, elbo
 from redisc.diffusion.masking import MASKED, mask_labels
 from redisc.diffusion.objective import Objective, node_weights, weighted_cross_entropy
 from redisc.diffusion.pruning import prune_sample
@@ -13,6 +14,7 @@ __all__ = [
     "ConfidentFirst",
     "Denoise",
     "LabelledFirst",
+    "LogLikelihood",
     "Objective",
     "Reveal",
     "ReverseProcess",
@@ -21,6 +23,8 @@ __all__ = [
     "State",
     "Trace",
     "Uniform",
+    "chain_rule",
+    "elbo",
     "get_routing",
     "get_schedule",
     "mask_labels",

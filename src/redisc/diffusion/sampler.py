@@ -56,6 +56,7 @@ class State:
 
 
 AfterStep = Callable[[State], State]
+Watch = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class ReverseProcess:
     seed: int
     temperature: float = 1.0
     labelled: Tensor | None = None
+    watch: Watch | None = None  # is told how many of the T steps are done
 
     def __post_init__(self) -> None:
         alpha = self.schedule.alpha
@@ -98,6 +100,8 @@ class ReverseProcess:
                 state = after_step(state)
                 if plan is not None and state.chains is not chains_before:
                     plan = self.plan(state.chains)
+            if self.watch is not None:
+                self.watch(self.schedule.steps - t + 1, self.schedule.steps)
         return state.labels
 
     def plan(self, chains: Tensor) -> Plan | None:

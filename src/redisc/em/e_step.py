@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from redisc.clock import Told
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, State, get_routing
 from redisc.em.config import EMConfig
 from redisc.engine import Engine
@@ -54,7 +55,12 @@ class Sampled:
 
 
 def draw_samples(
-    process: ReverseProcess, chains: Tensor, num_classes: int, group: int = 8, alone: bool = False
+    process: ReverseProcess,
+    chains: Tensor,
+    num_classes: int,
+    group: int = 8,
+    alone: bool = False,
+    told: Told | None = None,
 ) -> Sampled:
     """Run chains in groups of `group`, which bounds memory and changes no sample.
 
@@ -62,8 +68,16 @@ def draw_samples(
     """
     together = World() if alone else world()
     observer = RevealedProbabilities(process.known, num_classes)
-    mine = [process.run(part, observer) for part in together.share(chains.split(group))]
+    parts = list(together.share(chains.split(group)))
+    mine = [watched(process, told, k, len(parts)).run(part, observer) for k, part in enumerate(parts)]
     return Sampled(torch.cat(together.gather(mine)), observer.mean(together))
+
+
+def watched(process: ReverseProcess, told: Told | None, place: int = 0, count: int = 1) -> ReverseProcess:
+    """Let someone know how far the group of chains at this place of `count` is."""
+    if told is None:
+        return process
+    return replace(process, watch=lambda done, total: told("chains", place * total + done, count * total))
 
 
 def draw_one(process: ReverseProcess, chain: int, problem: Problem) -> tuple[Tensor, Tensor | None]:
@@ -85,7 +99,7 @@ class EStep:
         self._seed = derive_seed(seed, "e-step")
         self._fold_of = self._assign_folds(np.random.default_rng(derive_seed(seed, "folds")))
 
-    def __call__(self, denoiser: Denoiser, round_: int) -> list[tuple[Tensor, float | None]]:
+    def __call__(self, denoiser: Denoiser, round_: int, told: Told | None = None) -> list[tuple[Tensor, float | None]]:
         """Return `e_step_samples` samples `(N,)`, known labels in place, each with its priority."""
         held_out = self._held_out(round_)
         known = torch.where(held_out, MASKED, self.problem.known)
@@ -97,8 +111,9 @@ class EStep:
             derive_seed(self._seed, round_),
             self.config.e_step_temperature,
         )
-        mine = world().share(range(self.config.e_step_samples))
-        return world().gather([self._scored(process, chain, held_out) for chain in mine])
+        mine = list(world().share(range(self.config.e_step_samples)))
+        watching = [watched(process, told, k, len(mine)) for k in range(len(mine))]
+        return world().gather([self._scored(one, c, held_out) for one, c in zip(watching, mine, strict=True)])
 
     def _scored(self, process: ReverseProcess, chain: int, held_out: Tensor) -> tuple[Tensor, float | None]:
         labels, probabilities = draw_one(process, chain, self.problem)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from redisc.clock import Clock
+from redisc.clock import Clock, Told
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em.config import EMConfig
-from redisc.em.e_step import EStep, draw_one
+from redisc.em.e_step import EStep, draw_one, watched
 from redisc.em.keeper import Keeper
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
@@ -155,7 +155,7 @@ class Trainer:
         """Lines 10 to 17: E-steps and M-steps from where the fit stands; returns what ended them."""
         config = self.config
         for iteration in range(self._done + 1, config.iterations + 1):
-            self._update(iteration)
+            self._update(iteration, clock)
             self._report(clock, iteration, self._losses[-1])
             if iteration % config.evaluate_every == 0 or iteration == config.iterations or clock.is_over():
                 self._look(iteration, sum(self._losses) / len(self._losses), clock)
@@ -168,19 +168,19 @@ class Trainer:
                 keeper.save(DIFFUSION, clock, self.state())
         return "iterations"
 
-    def _update(self, iteration: int) -> None:
+    def _update(self, iteration: int, clock: Clock) -> None:
         """Take an M-step, and an E-step before it where one is due."""
         config = self.config
         since_warm = iteration - 1 - config.warm_iterations
         if since_warm >= 0 and since_warm % config.e_step_every == 0:
-            for labels, priority in self._e_step(self.denoiser, since_warm // config.e_step_every):
+            for labels, priority in self._e_step(self.denoiser, since_warm // config.e_step_every, clock.aside):
                 self.queue.push(labels, priority)
         self._losses.append(self._m_step(self.queue))
         self._done = iteration
 
     def _look(self, iteration: int, loss: float, clock: Clock) -> None:
         """Score one chain on the validation set and keep the weights if it is the best; of equals the later wins."""
-        score, history = world().agree(self._score(*self.evaluate())), self.history
+        score, history = world().agree(self._score(*self.evaluate(clock.aside))), self.history
         if score > history.best_validation:
             self._last_gain = iteration
         if score >= history.best_validation:
@@ -191,7 +191,7 @@ class Trainer:
         history.validation.append(score)
         history.elapsed.append(clock.elapsed)
 
-    def evaluate(self) -> tuple[Tensor, Tensor | None]:
+    def evaluate(self, told: Told | None = None) -> tuple[Tensor, Tensor | None]:
         """Run the evaluation chain: at a low temperature, the same random numbers every time."""
         process = ReverseProcess(
             self.engine.denoise(self.denoiser),
@@ -201,7 +201,7 @@ class Trainer:
             derive_seed(self.seed, "evaluation"),
             self.config.evaluation_temperature,
         )
-        return draw_one(process, 0, self.problem)
+        return draw_one(watched(process, told), 0, self.problem)
 
     def _score(self, labels: Tensor, probabilities: Tensor | None) -> float:
         return self.problem.validation.score(labels, probabilities)

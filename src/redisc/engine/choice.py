@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from redisc.clock import Told
 from redisc.engine.compiled_engine import CompiledEngine
 from redisc.engine.engine import Engine
 from redisc.engine.full_graph import FullGraphEngine
@@ -44,14 +45,20 @@ class Scale:
 
 
 def engine_for(
-    topology: Topology, features: Features, architecture: object, num_classes: int, scale: Scale | None = None
+    topology: Topology,
+    features: Features,
+    architecture: object,
+    num_classes: int,
+    scale: Scale | None = None,
+    told: Told | None = None,
 ) -> Engine:
-    """Return the engine that trains and samples an architecture."""
+    """Return the engine that trains and samples an architecture; `told` hears of work that is done ahead."""
     scale = scale or Scale()
     if isinstance(architecture, Architecture) and architecture.hops:
         if torch.device(topology.device).type != "cpu":
             raise ConfigError("the hop backbone runs on the CPU: pass device='cpu', or choose another backbone")
-        return HopEngine(topology, hop_features(topology, features, architecture.hops, scale.allocate), num_classes)
+        hops = hop_features(topology, features, architecture.hops, scale.allocate, told)
+        return HopEngine(topology, hops, num_classes)
     if scale.mini_batches:
         if not _runs_compiled(topology, architecture):
             raise ConfigError("mini-batches run on the CPU with a built-in backbone: leave batch_size at 0")

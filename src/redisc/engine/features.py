@@ -26,7 +26,10 @@ def _mostly_zeros(x: Any) -> bool:
 
 @dataclass(frozen=True)
 class FeatureScaling:
-    """How features are scaled: "none", "row" (divided by their absolute sum) or "standard" (columns, dense only).
+    """How features are scaled: "none", "row" (divided by their absolute sum), "binary" or "standard".
+
+    "binary" keeps what is set and forgets how much: 1 where a feature is not 0, as for words of a text. "standard"
+    shifts and scales columns, of dense features alone.
 
     The columns' mean and deviation are those of the graph that was fitted; other graphs are scaled by them too.
     """
@@ -38,8 +41,8 @@ class FeatureScaling:
     @classmethod
     def fit(cls, kind: str, x: Any) -> FeatureScaling:
         """Measure what the scaling needs on features `x (N, F)`."""
-        if kind not in ("none", "row", "standard"):
-            raise ConfigError(f"unknown feature_scaling {kind!r}; choose none, row or standard")
+        if kind not in ("none", "row", "binary", "standard"):
+            raise ConfigError(f"unknown feature_scaling {kind!r}; choose none, row, binary or standard")
         if kind != "standard":
             return cls(kind)
         _refuse_sparse(x)
@@ -67,6 +70,8 @@ class FeatureScaling:
         return np.asarray(self._scale_rows(dense))
 
     def _scale_rows(self, x: Any) -> Any:
+        if self.kind == "binary":
+            return (x != 0).astype(np.float64)
         if self.kind != "row":
             return x
         total = np.asarray(abs(x).sum(axis=1)).ravel()
@@ -83,4 +88,4 @@ def _moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _refuse_sparse(x: Any) -> None:
     if sp.issparse(x):
-        raise ConfigError("feature_scaling='standard' would fill sparse features; use 'row' or 'none'")
+        raise ConfigError("feature_scaling='standard' would fill sparse features; use 'row', 'binary' or 'none'")

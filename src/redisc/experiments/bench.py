@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from redisc.graph import Graph
 from redisc.kernels.counter_random import Stream, uniform
 from redisc.nn import Architecture, Denoiser
 from redisc.problem import Problem, Validation
-from redisc.source import named_source
+from redisc.source import GraphSource, source_from_json, source_to_json
 
 SHAPES = {"gat_sep": {"layers": 3, "masks": 8, "head": 1}, "gat": {"layers": 2, "masks": 16, "head": 1}}
 """The authors' shapes: GAT-sep has three layers and eight masks; attention is followed by a linear head."""
@@ -117,16 +118,14 @@ def alternate(sides: dict[str, Callable[[], Any]], repeats: int) -> dict[str, di
     return {name: {"min": min(all_), "median": statistics.median(all_)} for name, all_ in times.items()}
 
 
-def run_bench(
-    dataset: str, backbone: str, data_dir: str | None = None, repeats: int = 5, chains: int = 16
-) -> dict[str, Any]:
+def run_bench(source: GraphSource, backbone: str, repeats: int = 5, chains: int = 16) -> dict[str, Any]:
     """Measure one update and one sample by both sides; ratios are of minima."""
     with memory_kept():
-        return _run_bench(dataset, backbone, data_dir, repeats, chains)
+        return _run_bench(source, backbone, repeats, chains)
 
 
-def _run_bench(dataset: str, backbone: str, data_dir: str | None, repeats: int, chains: int) -> dict[str, Any]:
-    bench = Bench(named_source(dataset, data_dir).load(), backbone)
+def _run_bench(source: GraphSource, backbone: str, repeats: int, chains: int) -> dict[str, Any]:
+    bench = Bench(source.load(), backbone)
     update, queue, sample, engine = bench.engine_side()
     plain_update_, plain_sample_ = bench.baseline_side()
     m_step = alternate({"reference": plain_update_, "engine": lambda: update(queue)}, repeats)
@@ -134,7 +133,7 @@ def _run_bench(dataset: str, backbone: str, data_dir: str | None, repeats: int, 
     engine.work.messages = engine.work.receptive_steps = engine.work.full_steps = 0
     many = min(seconds(lambda: sample(chains)) for _ in range(max(2, repeats // 2)))
     return {
-        "dataset": dataset,
+        "dataset": source.name,
         "backbone": backbone,
         "shape": {"layers": bench.layers, "hidden": bench.hidden, "masks": bench.masks, "steps": bench.steps},
         "threads": torch.get_num_threads(),
@@ -192,18 +191,22 @@ def growth(repeats: int = 3) -> list[dict[str, Any]]:
     return rows
 
 
-def peak_memory(dataset: str, backbone: str, data_dir: str | None) -> dict[str, float]:
+def peak_memory(source: GraphSource, backbone: str) -> dict[str, float]:
     """Peak resident memory in MiB of an update and a sample, each side in a process of its own."""
-    peaks = {}
-    for side in ("none", "reference", "engine"):
-        command = [sys.executable, "-m", "redisc.experiments.bench", side, dataset, backbone, data_dir or ""]
-        peaks[side] = float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    sides = ("none", "reference", "engine")
+    peaks = {side: peak_of("redisc.experiments.bench", side, source, backbone) for side in sides}
     return {"reference_mib": peaks["reference"] - peaks["none"], "engine_mib": peaks["engine"] - peaks["none"]}
 
 
-def _one_side(side: str, dataset: str, backbone: str, data_dir: str) -> float:
+def peak_of(module: str, side: str, source: GraphSource, backbone: str) -> float:
+    """Run `python -m MODULE SIDE SOURCE BACKBONE`, which prints its peak memory in MiB; the source goes as JSON."""
+    command = [sys.executable, "-m", module, side, json.dumps(source_to_json(source)), backbone]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def _one_side(side: str, source: str, backbone: str) -> float:
     """Do one side's work once and return this process's peak memory in MiB."""
-    bench = Bench(named_source(dataset, data_dir or None).load(), backbone)
+    bench = Bench(source_from_json(json.loads(source)).load(), backbone)
     if side == "reference":
         for work in bench.baseline_side():
             work()
@@ -215,4 +218,4 @@ def _one_side(side: str, dataset: str, backbone: str, data_dir: str) -> float:
 
 
 if __name__ == "__main__":
-    print(_one_side(*sys.argv[1:5]))
+    print(_one_side(*sys.argv[1:4]))

@@ -1,12 +1,12 @@
 """One E-step of ReDiSC beside one of a diffusion baseline on the same backbone: time and memory.
 
-`python -m redisc.experiments.e_step_bench SIDE DATASET BACKBONE DATA_DIR` does one side's work once and prints the
-process's peak memory in MiB.
+`python -m redisc.experiments.e_step_bench SIDE SOURCE BACKBONE`, the source of the graph as JSON, does one side's work
+once and prints the process's peak memory in MiB.
 """
 
 from __future__ import annotations
 
-import subprocess
+import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,34 +16,33 @@ import torch
 from redisc.baselines.diffusion.label_em import LabelEM
 from redisc.engine import memory_kept
 from redisc.errors import ConfigError
-from redisc.experiments.bench import Bench, alternate
+from redisc.experiments.bench import Bench, alternate, peak_of
 from redisc.experiments.peak import peak_resident
 from redisc.methods import method_named
 from redisc.nn.affine import reset_all
-from redisc.source import named_source
+from redisc.source import GraphSource, source_from_json
 
 SAMPLES = 3
 """Samples of an E-step, as in the authors' code."""
 
 
-def compare_e_steps(
-    method: str, dataset: str, backbone: str, data_dir: str | None = None, repeats: int = 3
-) -> dict[str, Any]:
+def compare_e_steps(method: str, source: GraphSource, backbone: str, repeats: int = 3) -> dict[str, Any]:
     """Time both E-steps in turn and measure each one's memory in a process of its own."""
     kind = method_named(method)
     if not issubclass(kind, LabelEM):
         raise ConfigError(f"--method {method}: it has no E-step to compare; choose dpm_snc or uniform_diffusion")
-    bench = Bench(named_source(dataset, data_dir).load(), backbone)
+    bench = Bench(source.load(), backbone)
     with memory_kept():
         times = alternate({name: _side(bench, name) for name in ("redisc", kind.name)}, repeats)
-    memory = {side: _memory(side, dataset, backbone, data_dir) for side in ("none", "redisc", kind.name)}
+    processes = ("none", "redisc", kind.name)
+    memory = {side: peak_of("redisc.experiments.e_step_bench", side, source, backbone) for side in processes}
     sides = {
         side: {"seconds": times[side]["min"], "median_s": times[side]["median"], "mib": memory[side] - memory["none"]}
         for side in times
     }
     ratio = times[kind.name]["min"] / times["redisc"]["min"]
     shape = {"layers": bench.layers, "hidden": bench.hidden, "steps": bench.steps, "samples": SAMPLES}
-    return {"dataset": dataset, "backbone": backbone, "shape": shape, "e_step": sides, "ratio": ratio}
+    return {"dataset": source.name, "backbone": backbone, "shape": shape, "e_step": sides, "ratio": ratio}
 
 
 def _side(bench: Bench, name: str) -> Callable[[], Any]:
@@ -58,17 +57,12 @@ def _side(bench: Bench, name: str) -> Callable[[], Any]:
     return lambda: clf.sampler(network, engine, bench.known, 0).run(SAMPLES)
 
 
-def _memory(side: str, dataset: str, backbone: str, data_dir: str | None) -> float:
-    command = [sys.executable, "-m", "redisc.experiments.e_step_bench", side, dataset, backbone, data_dir or ""]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def _once(side: str, dataset: str, backbone: str, data_dir: str) -> float:
-    bench = Bench(named_source(dataset, data_dir or None).load(), backbone)
+def _once(side: str, source: str, backbone: str) -> float:
+    bench = Bench(source_from_json(json.loads(source)).load(), backbone)
     if side != "none":
         _side(bench, side)()
     return peak_resident()
 
 
 if __name__ == "__main__":
-    print(_once(*sys.argv[1:5]))
+    print(_once(*sys.argv[1:4]))

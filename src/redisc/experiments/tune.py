@@ -14,7 +14,7 @@ from redisc.estimator import ReDiSC
 from redisc.io.files import write_atomically
 from redisc.optional import require
 from redisc.recipes import recipe_settings
-from redisc.source import named_source
+from redisc.source import FileSource, named_source
 
 Space = dict[str, list[Any]]
 
@@ -39,6 +39,8 @@ def load_space(name: str) -> Space:
 class Search:
     """A search over a space for one dataset and backbone; trials are kept in `folder` and go on where they stopped.
 
+    With `tables` the dataset is but a name, and every fit holds out a part of the tables' labels.
+
     A trial's value is the mean over seeds of the fit's best validation score. Seeds after the first are run only where
     the first ones keep up with the median of earlier trials. No test label is read.
     """
@@ -54,9 +56,12 @@ class Search:
         seeds: int = 3,
         data_dir: str | None = None,
         max_time: float | None = None,
+        tables: FileSource | None = None,
     ) -> None:
         self.dataset, self.backbone, self.space = dataset, backbone, space
         self.start_from, self.seeds, self.data_dir, self.max_time = start_from, seeds, data_dir, max_time
+        self._tables = None if tables is None else tables.load()
+        self._fixed = recipe_settings(start_from) if tables is None else tables.settings() | recipe_settings(start_from)
         self._optuna = require("optuna", extra="tune")
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,16 +95,18 @@ class Search:
         return float(np.mean(scores))
 
     def _fit(self, chosen: dict[str, Any], seed: int) -> float:
-        graph = named_source(self.dataset, self.data_dir, seed).load()
-        split = graph.splits[seed % len(graph.splits)]
-        settings = {**recipe_settings(self.start_from), **chosen, "backbone": self.backbone}
-        clf = ReDiSC(**settings, random_state=seed).fit(graph, split.train, split.val, max_time=self.max_time)
+        clf = ReDiSC(**{**self._fixed, **chosen, "backbone": self.backbone}, random_state=seed)
+        if self._tables is not None:
+            clf.fit(self._tables, max_time=self.max_time)
+        else:
+            graph = named_source(self.dataset, self.data_dir, seed).load()
+            clf.fit(graph, split=seed % len(graph.splits), max_time=self.max_time)
         return float(clf.history_["best_validation"])
 
     def recipe(self) -> dict[str, Any]:
         """Return the best trial as a recipe."""
         best = self.study.best_trial
-        settings = {**recipe_settings(self.start_from), **best.params, "backbone": self.backbone}
+        settings = {**self._fixed, **best.params, "backbone": self.backbone}
         done = sum(trial.state.is_finished() for trial in self.study.trials)
         about = (
             f"Found by `redisc tune {self.dataset} --backbone {self.backbone}`: best of {done} trials by mean "

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import DTypeLike
 
+from redisc.errors import MaskError
 from redisc.graph import conversions, tables
 from redisc.graph.adjacency import (
     build_adjacency,
@@ -176,6 +177,13 @@ class Graph:
     def degree(self) -> np.ndarray:
         """Number of neighbours of each node (N,), int64."""
         return np.diff(self.indptr)
+
+    def neighbourhood(self, node: int) -> np.ndarray:
+        """A node and its neighbours, itself first, int64."""
+        if not 0 <= node < self.num_nodes:
+            raise MaskError(f"node {node} is not among the nodes 0..{self.num_nodes - 1}")
+        beside = self.indices[self.indptr[node] : self.indptr[node + 1]].astype(np.int64)
+        return np.concatenate([[node], beside[beside != node]])
 
     def adjacency(self) -> Any:
         """The symmetric adjacency as a csr_array (N, N) of float32 weights, or of ones."""

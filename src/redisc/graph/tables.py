@@ -74,10 +74,15 @@ def id_column(nodes: Any, column: Any) -> Any:
 
 def read_weight(edges: Any, weight: Any, ends: tuple[Any, Any], first: int = 0) -> np.ndarray | None:
     """The weights from the column named, or from one called "weight"; None where there is neither."""
+    column = weight_column(edges, weight, ends)
+    return None if column is None else _numbers(edges, "edges", column, EdgeWeightError, first)
+
+
+def weight_column(edges: Any, weight: Any, ends: tuple[Any, Any]) -> Any:
+    """The column that holds the weights: the one named, or else one called "weight" that is no end; or None."""
     if weight is None and ("weight" not in edges.columns or "weight" in ends):
         return None
-    column = column_of(edges, "edges", "weight" if weight is None else weight)
-    return _numbers(edges, "edges", column, EdgeWeightError, first)
+    return column_of(edges, "edges", "weight" if weight is None else weight)
 
 
 def read_label_column(nodes: Any, column: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -121,9 +126,11 @@ def _numbers(frame: Any, table: str, column: Any, error: type[GraphError], first
     wrong = ~np.isfinite(numbers)
     if wrong.any():
         row = first_true(wrong)
+        value = _scalar(frame[column], row)
+        words = ", or take its words (fit --text)" if isinstance(value, str) and error is FeatureError else ""
         raise error(
-            f"{table} row {first + row}, column {column!r}: {_scalar(frame[column], row)!r} is not a finite number: "
-            "fill it in, or leave the row or the column out"
+            f"{table} row {first + row}, column {column!r}: {value!r} is not a finite number: "
+            f"fill it in, leave the row or the column out{words}"
         )
     return numbers
 

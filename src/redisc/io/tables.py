@@ -3,27 +3,63 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from redisc.errors import DatasetError
+from redisc.io.csv_files import csv_batches, csv_columns
 from redisc.io.files import draft_of
+from redisc.io.spelling import Role, kind_of, typed
 from redisc.optional import require
 
 PARQUET = {".parquet", ".pq"}
 
 
-def read_table(path: str | Path) -> Any:
-    """Read a CSV or Parquet file as a pandas frame."""
-    file = Path(path)
-    pandas = require("pandas", extra="files")
+def read_table(path: str | Path, roles: Mapping[str, Role] | None = None) -> Any:
+    """Read a CSV or Parquet file as a pandas frame.
+
+    In a CSV an empty cell alone is missing, and a column's role (`redisc.io.spelling`) says whether its spelling
+    counts; columns without one hold values. Parquet has types of its own.
+    """
+    file, given = Path(path), dict(roles or {})
+    with readable(file):
+        if file.suffix in PARQUET:
+            return with_named_index(require("pandas", extra="files").read_parquet(file))
+        table = require("pyarrow", extra="files").Table.from_batches(csv_batches(file))
+        kinds = {name: kind_of(table.column(name), given.get(name, "value")) for name in table.column_names}
+        return typed(table, kinds)
+
+
+def table_head(path: str | Path) -> Any:
+    """A frame without rows that has the table's columns."""
+    file, pandas = Path(path), require("pandas", extra="files")
+    with readable(file):
+        if file.suffix not in PARQUET:
+            return pandas.DataFrame(columns=csv_columns(file))
+        schema = require("pyarrow.parquet", extra="files").read_schema(file)
+        return with_named_index(schema.empty_table().to_pandas())
+
+
+def with_named_index(frame: Any) -> Any:
+    """The frame with an index that has a name as a column, as pandas stores it in Parquet; often it is the id."""
+    return frame.reset_index() if any(name is not None for name in frame.index.names) else frame
+
+
+@contextmanager
+def readable(file: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with a file into one sentence; rows count from 0 below the header."""
     if not file.is_file():
         raise DatasetError(f"there is no file {file}")
     try:
-        return pandas.read_parquet(file) if file.suffix in PARQUET else pandas.read_csv(file)
+        yield
+    except UnicodeDecodeError:
+        raise DatasetError(f"{file} can't be read as a table: it is not UTF-8; save it as such") from None
     except (ValueError, OSError) as fault:
-        raise DatasetError(f"{file} can't be read as a table: {fault}") from None
+        reason = re.sub(r"Row #(\d+)", lambda found: f"row {int(found[1]) - 2}", str(fault))
+        raise DatasetError(f"{file} can't be read as a table: {reason}") from None
 
 
 def write_table(path: str | Path, columns: Mapping[str, Sequence[Any]]) -> None:

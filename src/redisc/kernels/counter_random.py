@@ -26,6 +26,7 @@ class Stream(IntEnum):
     LABEL = 2
     MASK = 3
     NEIGHBOUR = 4
+    ORDER = 5
 
 
 def uniform(seed: int, stream: Stream, chain: Tensor, step: int, node: Tensor) -> Tensor:

@@ -22,12 +22,16 @@ from redisc.graph.tables import (
     read_edges,
     read_feature_columns,
     read_weight,
+    weight_column,
 )
+from redisc.io.spelling import Role
 from redisc.optional import require
 from redisc.scale.edge_spool import EdgeSpool
 from redisc.scale.label_codes import LabelCodes
 from redisc.scale.structure import Report, put_structure
 from redisc.scale.table_chunks import NUMERIC, TableChunks
+from redisc.tables.columns import tell_left_out
+from redisc.tables.reading import comparable_edges, comparable_ids
 
 
 def convert_tables(
@@ -39,6 +43,7 @@ def convert_tables(
     id: str | None = None,
     source: str | None = None,
     target: str | None = None,
+    weight: str | None = None,
     dtype: DTypeLike = "float32",
     chunk_rows: int = 100_000,
     report: Report = lambda _: None,
@@ -54,7 +59,7 @@ def convert_tables(
         draft.name = Path(edges).stem
         ids = _put_nodes(draft, node_table, id, label, stored, report)
         spool = EdgeSpool(draft.folder, len(ids))
-        _spool_edges(spool, edge_table, source, target, ids, report)
+        _spool_edges(spool, edge_table, (source, target, weight), ids, report)
         put_structure(draft, spool, len(ids), report, directed=None, dtype=stored)
 
 
@@ -64,12 +69,14 @@ def _put_nodes(draft: GraphDraft, table: TableChunks, id: Any, label: Any, dtype
     key = id_column(head, id)
     taken = [key] if label is None else [key, column_of(head, "nodes", label)]
     report("nodes: looking at the columns")
-    kinds = table.kinds()
-    features = [column for column in head.columns if column not in taken and kinds.get(column) in NUMERIC]
+    others = [column for column in head.columns if column not in taken]
+    named: dict[Any, Role] = {key: "id"} if label is None else {key: "id", label: "label"}
+    kinds = table.kinds(named | dict.fromkeys(others, "value"))
+    features = [column for column in others if kinds[column] in NUMERIC]
     id_chunks, labels = [], LabelCodes()
     with ExitStack() as files:
         writer = files.enter_context(FeatureWriter(draft.path("x"), dtype, len(features))) if features else None
-        for first, frame in table.chunks({column: kinds[column] for column in (*taken, *features) if column in kinds}):
+        for first, frame in table.chunks({column: kinds[column] for column in (*taken, *features)}):
             id_chunks.append(frame[key])
             if label is not None:
                 labels.append(frame[label], first)
@@ -80,6 +87,7 @@ def _put_nodes(draft: GraphDraft, table: TableChunks, id: Any, label: Any, dtype
     y, draft.class_names = (np.full(len(ids), -1), None) if label is None else labels.encoded()
     draft.put_labels(read_labels(y))
     draft.put_node_ids(ids.to_numpy())
+    tell_left_out([column for column in others if column not in features])
     return ids
 
 
@@ -96,14 +104,17 @@ def _all_ids(chunks: list[Any], column: Any) -> Any:
     return node_ids(pandas.DataFrame({column: pandas.concat(chunks, ignore_index=True)}), column)
 
 
-def _spool_edges(spool: EdgeSpool, table: TableChunks, source: Any, target: Any, ids: Any, report: Report) -> None:
-    """Set the edges aside as node numbers, with their weights."""
+def _spool_edges(spool: EdgeSpool, table: TableChunks, given: tuple[Any, Any, Any], ids: Any, report: Report) -> None:
+    """Set the edges aside as node numbers, with their weights; `given` names the columns of ends and weights."""
+    source, target, weight = given
     head = table.columns()
     ends = endpoint_columns(head, source, target)
-    wanted = dict.fromkeys([*ends, *(["weight"] if "weight" in head.columns else [])])
+    weight = weight_column(head, weight, ends)
     report("edges: looking at the columns")
-    for first, frame in table.chunks(table.kinds(list(wanted))):
-        numbers = read_edges(frame, *ends, ids, first)
-        weight = read_weight(frame, None, ends, first)
-        spool.append(numbers, read_edge_weight(weight, len(frame), first))
+    named: dict[Any, Role] = {} if weight is None else {weight: "value"}
+    kinds = table.kinds(named | dict.fromkeys(ends, "id"))
+    places = comparable_ids(ids, any(kinds[end] == "other" for end in ends))
+    for first, frame in table.chunks(kinds):
+        numbers = read_edges(comparable_edges(frame, ends, places), *ends, places, first)
+        spool.append(numbers, read_edge_weight(read_weight(frame, weight, ends, first), len(frame), first))
         report(f"edges: {spool.count:,}")

@@ -1,0 +1,44 @@
+"""What is written back: one row a node, by the user's own ids and class names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from redisc.graph import Graph
+from redisc.uncertainty import Drivers
+
+
+def ids_of(graph: Graph) -> list[Any]:
+    """The user's ids, or else the nodes' numbers."""
+    return list(range(graph.num_nodes)) if graph.node_ids is None else graph.node_ids.tolist()
+
+
+def set_column(names: Sequence[str], probabilities: np.ndarray, mass: float = 0.9) -> list[str]:
+    """For each node the fewest classes that hold `mass` of its probability, most probable first, as one text."""
+    order = np.argsort(-probabilities, axis=1, kind="stable")
+    ranked = np.take_along_axis(probabilities, order, axis=1).cumsum(axis=1)
+    counts = (ranked < mass - 1e-9).sum(axis=1) + 1
+    return [join_names([names[c] for c in row[:count]]) for row, count in zip(order, counts, strict=True)]
+
+
+def driver_column(drivers: Drivers, ids: Sequence[Any]) -> list[str]:
+    """For each node the ids of the known nodes that drive it, each with its change: `u7 (+0.31)|u2 (-0.05)`."""
+    return [
+        join_names([f"{ids[known]} ({change:+.2f})" for known, change in pairs if abs(change) >= 0.005])
+        for pairs in drivers.lists()
+    ]
+
+
+def join_names(names: Sequence[str]) -> str:
+    r"""Names in one text, with `|` between them; within a name `|` is written `\|` and a backslash `\\`."""
+    return "|".join(re.sub(r"([\\|])", r"\\\1", name) for name in names)
+
+
+def split_names(text: str) -> list[str]:
+    """The names that `join_names` joined."""
+    parts = re.findall(r"(?:^|\|)((?:[^\\|]|\\.)*)", text, flags=re.DOTALL)
+    return [re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in parts]

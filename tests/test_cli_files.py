@@ -1,0 +1,231 @@
+"""The command on a user's own files: in, out, and files that the fit never saw."""
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from redisc import datasets
+from redisc.cli import main
+from redisc.experiments import bench
+from redisc.io.tables import read_table, write_table
+from redisc.source import source_to_json
+from redisc.tables.predictions import split_names
+from test_cli import refused
+
+QUICK = [f"--set={s}" for s in ("iterations=20", "mean_field_epochs=20", "hidden=8", "steps=5", "evaluate_every=10")]
+CLASSES = ["NA", "a|b, c"]
+IDS = [f"{k:03}" for k in range(33)] + ['the "last", \nand é']
+
+
+@pytest.fixture(scope="module")
+def redisc():
+    """Run the command here; a wrong exit is a fault."""
+
+    def run(*arguments):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as exit_:
+            patch.setattr(sys, "argv", ["redisc", *map(str, arguments)])
+            main()
+        assert not exit_.value.code, arguments
+
+    return run
+
+
+def club(**changes):
+    """Zachary's club: half of the members have a side, and all have an age and some words."""
+    graph, rng = datasets.load("karate"), np.random.default_rng(0)
+    sides = [CLASSES[label] if rng.random() < 0.5 else "" for label in graph.y]
+    words = [f"{('chess', 'go')[label]} and {'tea' if rng.random() < 0.5 else 'rum'}" for label in graph.y]
+    ages = np.round(rng.normal(40, 9, graph.num_nodes), 1).tolist()
+    ends = [(IDS[a], IDS[b]) for a, b in zip(*graph.edge_index(), strict=True) if a < b]
+    edges = {"kind": ["x"] * len(ends), "to": [b for _, b in ends], "from": [a for a, _ in ends]}
+    return edges, {"age": ages, "member": IDS, "likes": words, "side": sides} | changes
+
+
+def save(folder, edges, nodes, suffix="csv"):
+    folder.mkdir(exist_ok=True)
+    paths = []
+    for name, columns in (("edges", edges), ("nodes", nodes)):
+        write_table(folder / f"{name}.{suffix}", {k: [v or None for v in values] for k, values in columns.items()})
+        paths += [f"--{name}", folder / f"{name}.{suffix}"]
+    return paths
+
+
+NAMED = ["--id", "member", "--source", "from", "--target", "to"]
+
+
+@pytest.fixture(scope="module")
+def run(redisc, tmp_path_factory):
+    """A fit with words, and its predictions."""
+    folder = tmp_path_factory.mktemp("club")
+    files = save(folder, *club())
+    redisc("fit", *files, *NAMED, "--label", "side", "--text", "likes", "--out", folder / "run", *QUICK)
+    redisc("predict", folder / "run", "--samples", 4)
+    return folder, files
+
+
+def rows_of(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_predictions_have_ids_names_and_sets_as_the_files_spell_them(run):
+    folder, _ = run
+    rows, sides = rows_of(folder / "run" / "predictions.csv"), club()[1]["side"]
+    assert list(rows[0]) == ["id", "label", "confidence", "set", "known"]
+    assert [row["id"] for row in rows] == IDS
+    for row, side in zip(rows, sides, strict=True):
+        assert row["known"] == str(bool(side))
+        assert row["label"] == side if side else row["label"] in CLASSES
+        assert set(split_names(row["set"])) <= set(CLASSES)
+        if side:
+            assert split_names(row["set"]) == [side]
+    assert {len(split_names(row["set"])) for row in rows} == {1, 2}
+
+
+def test_what_was_written_can_be_read_as_a_table_of_nodes(run):
+    folder, _ = run
+    frame = read_table(folder / "run" / "predictions.csv", {"id": "id", "label": "label", "set": "text"})
+    assert frame["id"].tolist() == IDS
+    assert frame["known"].dtype == bool
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_same_tables_as_new_ones_give_the_same_predictions(redisc, run, tmp_path, suffix):
+    folder, _ = run
+    files = save(tmp_path, *club(), suffix)
+    redisc("predict", folder / "run", *files, "--samples", 4, "--out", tmp_path / f"p.{suffix}")
+    old = read_table(folder / "run" / "predictions.csv", {"id": "id", "label": "text", "set": "text"})
+    new = read_table(tmp_path / f"p.{suffix}", {"id": "id", "label": "text", "set": "text"})
+    pd.testing.assert_frame_equal(old, new, check_dtype=False)
+    for name, asked in (("old", []), ("new", files)):
+        redisc("sample", folder / "run", *asked, "-n", 2, "--out", tmp_path / f"{name}.csv")
+    assert (tmp_path / "old.csv").read_bytes() == (tmp_path / "new.csv").read_bytes()
+
+
+def test_labels_of_new_tables_are_known_and_absent_ones_are_not(redisc, run, tmp_path):
+    folder, _ = run
+    edges, nodes = club()
+    other = CLASSES[1 - CLASSES.index(next(filter(None, nodes["side"])))]
+    nodes["side"] = [other if side else "" for side in nodes["side"]]
+    redisc("predict", folder / "run", *save(tmp_path, edges, nodes), "--samples", 2, "--out", tmp_path / "p.csv")
+    for row, side in zip(rows_of(tmp_path / "p.csv"), nodes["side"], strict=True):
+        assert row["label"] == other if side else row["known"] == "False"
+    del nodes["side"]
+    redisc("predict", folder / "run", *save(tmp_path, edges, nodes), "--samples", 2, "--out", tmp_path / "p.csv")
+    assert {row["known"] for row in rows_of(tmp_path / "p.csv")} == {"False"}
+
+
+def test_new_tables_may_hold_other_nodes_in_another_order_of_columns(redisc, run, tmp_path):
+    folder, _ = run
+    edges = {"from": [1, 2], "to": [2, 3]}
+    nodes = {"member": [1, 2, 3], "likes": ["chess", "", "new words"], "age": [30, 40.5, 50]}
+    redisc("predict", folder / "run", *save(tmp_path, edges, nodes), "--samples", 2, "--out", tmp_path / "p.parquet")
+    assert read_table(tmp_path / "p.parquet")["id"].tolist() == [1, 2, 3]
+
+
+def test_new_tables_are_evaluated_on_all_their_labels(redisc, run, capsys):
+    folder, files = run
+    capsys.readouterr()
+    redisc("evaluate", folder / "run", *files, "--samples", 2, "--json")
+    report = json.loads(capsys.readouterr().out)
+    assert (report["nodes"], report["count"]) == ("new", sum(map(bool, club()[1]["side"])))
+    assert set(report["redisc"]) == set(report["mean_field"])
+
+
+def test_the_plan_holds_no_path(run):
+    folder, _ = run
+    text = (folder / "run" / "tables.json").read_text()
+    assert str(folder) not in text
+    assert json.loads(text)["texts"][0]["terms"] == ["and", "chess", "go", "rum", "tea"]
+
+
+def test_wrong_questions_about_new_tables_get_one_line(run, redisc, tmp_path, monkeypatch, capsys):
+    folder, files = run
+    edges, nodes = club()
+
+    def complaint(*arguments):
+        return refused(monkeypatch, capsys, *arguments)
+
+    nodes["side"] = ["", "", "Absent", *nodes["side"][3:]]
+    wrong = save(tmp_path, edges, nodes)
+    assert "nodes row 2, column 'side': 'Absent'" in complaint("predict", folder / "run", *wrong)
+    assert "'age'" in complaint("sample", folder / "run", *save(tmp_path, edges, club()[1] | {"age": [""] * 34}))
+    assert "both --edges and --nodes" in complaint("predict", folder / "run", *files[:2])
+    assert "leave --edges, --nodes and --drivers out" in complaint("predict", folder / "run", *files, "--in-parts")
+    unlabelled = save(tmp_path, edges, club()[1] | {"side": [""] * 34})
+    assert "no label to score in column 'side'" in complaint("evaluate", folder / "run", *unlabelled)
+    redisc("fit", "karate", "--method", "lp", "--out", tmp_path / "lp", "--json")
+    assert "fitted to karate, not to tables" in complaint("predict", tmp_path / "lp", *files)
+
+
+def test_a_class_that_was_kept_for_testing_is_not_taken_as_known(redisc, tmp_path, monkeypatch, capsys):
+    edges, nodes = {"a": [1, 2, 3, 4], "b": [2, 3, 4, 5]}, {"id": [1, 2, 3, 4, 5], "y": ["u", "v", "u", "v", "w"]}
+    files, kept = save(tmp_path, edges, nodes), 1
+    while np.random.default_rng(kept).permutation(5)[0] != 4:
+        kept += 1
+    given = ["--label", "y", "--method", "lp", "--test-fraction", 0.2, "--seed", kept, "--out", tmp_path / "run"]
+    redisc("fit", *files, *given, "--json")
+    capsys.readouterr()
+    assert "nodes row 4: no training node had the class 'w'" in refused(
+        monkeypatch, capsys, "predict", tmp_path / "run", *files
+    )
+
+
+def test_settings_are_searched_on_tables(redisc, tmp_path):
+    pytest.importorskip("optuna")
+    space = {"hidden": [4], "iterations": [10], "evaluate_every": [5], "mean_field_epochs": [5], "steps": [3]}
+    (tmp_path / "space.json").write_text(json.dumps(space))
+    given = ["--label", "side", "--text", "likes", "--space", tmp_path / "space.json", "--trials", 1, "--seeds", 1]
+    redisc("tune", *save(tmp_path, *club()), *NAMED, *given, "--folder", tmp_path, "--out", tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())["settings"]["feature_scaling"] == "none"
+
+
+def test_tables_are_benchmarked(redisc, tmp_path, monkeypatch, capsys):
+    def peak_memory(source, backbone):
+        return {"none_mib": bench._one_side("none", json.dumps(source_to_json(source)), backbone)}
+
+    monkeypatch.setattr(bench, "peak_memory", peak_memory)
+    files = save(tmp_path, *club())
+    redisc("bench", *files, *NAMED, "--label", "side", "--text", "likes", "--repeats", 1, "--json")
+    result = json.loads(capsys.readouterr().out)
+    assert (result["dataset"], result["shape"]["layers"]) == ("edges", 2)
+    assert result["memory"]["none_mib"] > 0
+    assert "either" in refused(monkeypatch, capsys, "bench", "--dataset", "karate", *files)
+
+
+def test_calibrated_sets_come_with_a_promise_and_drivers_with_the_files_ids(redisc, run, capsys):
+    folder, files = run
+    words = [*NAMED, "--label", "side", "--text", "likes", *QUICK]
+    redisc("fit", *files, *words, "--calibration", 0.4, "--out", folder / "calibrated")
+    split = json.loads((folder / "calibrated" / "split.json").read_text())
+    seen = {*split["train"], *split["val"]}
+    assert split["calibration"]
+    assert not seen & set(split["calibration"])
+    assert not any(rows_of_known(folder, redisc)[node]["known"] == "True" for node in split["calibration"])
+    capsys.readouterr()
+    redisc("predict", folder / "calibrated", "--samples", 4, "--alpha", 0.4, "--drivers")
+    said = capsys.readouterr().out
+    assert "the true label of 60 % of nodes or more" in " ".join(said.split())
+    assert f"calibrated on {len(split['calibration'])} nodes" in " ".join(said.split())
+    rows = rows_of(folder / "calibrated" / "predictions.csv")
+    assert all(set(split_names(row["set"])) <= set(CLASSES) and row["set"] for row in rows)
+    named = {name.rsplit(" (", 1)[0] for row in rows for name in split_names(row["drivers"]) if name}
+    assert named
+    assert named <= {row["id"] for row in rows if row["known"] == "True"}
+
+
+def rows_of_known(folder, redisc):
+    redisc("predict", folder / "calibrated", "--samples", 2, "--out", folder / "plain.csv")
+    return rows_of(folder / "plain.csv")
+
+
+@pytest.mark.parametrize(("option", "value"), [("--calibration", 1), ("--calibration", 1.5)])
+def test_a_share_outside_its_range_is_refused(run, option, value, tmp_path, monkeypatch, capsys):
+    words = [*NAMED, "--label", "side", "--text", "likes"]
+    message = refused(monkeypatch, capsys, "fit", *run[1], *words, option, value, "--out", tmp_path / "run")
+    assert option in message
+    assert not (tmp_path / "run").exists()
