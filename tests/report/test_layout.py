@@ -32,7 +32,7 @@ def test_places_are_finite_distinct_within_bounds_and_the_same_again(seed, nodes
     places = place_nodes(graph)
     assert places.shape == (nodes, 2)
     assert np.isfinite(places).all()
-    assert np.abs(places).max() <= 1 + 1e-9
+    assert np.abs(places).max() <= 1
     assert len(np.unique(places.round(4), axis=0)) == nodes
     np.testing.assert_array_equal(places, place_nodes(graph))
 

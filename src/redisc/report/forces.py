@@ -30,8 +30,8 @@ def spread(adjacency: Any, rng: np.random.Generator) -> np.ndarray:
     places = _spectral_start(adjacency, rng)
     degree = np.asarray(adjacency.sum(axis=1))
     mass, length = (1 + degree) / (1 + degree.mean()), 2 / np.sqrt(len(places))
-    push = _pairwise_push if len(places) <= _EXACT else _Field(len(places))
-    for step in np.linspace(2 * _FIRST_STEP, 0, _STEPS, endpoint=False):
+    push = pairwise_push if len(places) <= _EXACT else Field(len(places))
+    for step in np.linspace(2 * _FIRST_STEP, 0, min(_STEPS, 40 + len(places)), endpoint=False):
         force = length**2 * push(places, mass) - _pull(places, source, target) / length
         size = np.linalg.norm(force, axis=1, keepdims=True)
         places = places + force * np.minimum(step / np.maximum(size, 1e-12), 1.0)
@@ -42,7 +42,7 @@ def fit_square(places: np.ndarray) -> np.ndarray:
     """Centre places and scale them so that the larger side fills [-1, 1]."""
     low, high = places.min(0), places.max(0)
     half = (high - low).max() / 2
-    return (places - (low + high) / 2) / (half if half > 0 else 1.0)
+    return np.clip((places - (low + high) / 2) / (half if half > 0 else 1.0), -1, 1)
 
 
 def _spectral_start(adjacency: Any, rng: np.random.Generator) -> np.ndarray:
@@ -79,14 +79,14 @@ def _pull(places: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndar
     return np.stack(parts, axis=1)
 
 
-def _pairwise_push(places: np.ndarray, mass: np.ndarray) -> np.ndarray:
+def pairwise_push(places: np.ndarray, mass: np.ndarray) -> np.ndarray:
     """Return the sum over all other nodes of both masses over the distance, away from them, `(n, 2)`."""
     away = places[:, None] - places[None]
     strength = mass[:, None] * mass / np.maximum((away**2).sum(-1), 1e-9)
     return (away * strength[..., None]).sum(1)
 
 
-class _Field:
+class Field:
     """The same push, from a grid: exact far away, softened between nodes of one cell, and zero on oneself."""
 
     def __init__(self, count: int) -> None:
@@ -97,6 +97,7 @@ class _Field:
         self._kernels = [scipy.fft.rfft2(np.fft.ifftshift(part / square)) for part in (down, right)]
 
     def __call__(self, places: np.ndarray, mass: np.ndarray) -> np.ndarray:
+        """Return what `pairwise_push` does, `(n, 2)`, to within the width of a cell."""
         low = places.min(0)
         cell = max(float((places - low).max()) / (self.side - 1.001), 1e-12)
         corners, weights = self._corners((places - low) / cell)
