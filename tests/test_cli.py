@@ -1,9 +1,13 @@
 """The command, as a person or a script meets it."""
 
+import contextlib
 import csv
+import io
 import json
 import subprocess
 import sys
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,11 +21,26 @@ QUICK = [
 ]
 
 
-def redisc(*arguments, cwd=None):
+def redisc_process(*arguments):
     """Run the command in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "redisc", *map(str, arguments)], check=False, capture_output=True, text=True, cwd=cwd
+        [sys.executable, "-m", "redisc", *map(str, arguments)], check=False, capture_output=True, text=True
     )
+
+
+def redisc(*arguments):
+    """Run the command here, which spares a process the seconds in which torch is loaded."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        warnings.catch_warnings(),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        pytest.raises(SystemExit) as exit_,
+    ):
+        patch.setattr(sys, "argv", ["redisc", *map(str, arguments)])
+        main()
+    return SimpleNamespace(returncode=exit_.value.code or 0, stdout=out.getvalue(), stderr=err.getvalue())
 
 
 def refused(monkeypatch, capsys, *arguments):
@@ -73,7 +92,12 @@ def test_a_fit_reports_its_run_and_what_it_gained(karate_run):
 def test_predictions_cover_every_node_and_keep_known_labels(karate_run, tmp_path):
     folder, _ = karate_run
     done = redisc("predict", folder, "--out", tmp_path / "p.csv", "--json")
-    assert json.loads(done.stdout) == {"out": str(tmp_path / "p.csv"), "nodes": 34, "known": 8}
+    assert json.loads(done.stdout) == {
+        "out": str(tmp_path / "p.csv"),
+        "nodes": 34,
+        "known": 8,
+        "sets": "a set holds 90 % of the model's own probability",
+    }
     rows = list(csv.DictReader((tmp_path / "p.csv").open()))
     graph = datasets.load("karate")
     assert [int(row["id"]) for row in rows] == list(range(34))
@@ -108,9 +132,9 @@ def test_evaluate_scores_the_test_nodes_of_both_models(karate_run):
 def test_a_csv_becomes_labels_with_two_commands(tables, tmp_path):
     folder, names = tables
     files = ("--edges", folder / "edges.csv", "--nodes", folder / "nodes.csv")
-    done = redisc("fit", *files, "--label", "side", "--out", tmp_path / "run", *QUICK)
+    done = redisc_process("fit", *files, "--label", "side", "--out", tmp_path / "run", *QUICK)
     assert done.returncode == 0, done.stderr
-    assert redisc("predict", tmp_path / "run").returncode == 0
+    assert redisc_process("predict", tmp_path / "run").returncode == 0
     rows = list(csv.DictReader((tmp_path / "run" / "predictions.csv").open()))
     assert [row["id"] for row in rows] == [f"m{i}" for i in range(34)]
     for row, name in zip(rows, names, strict=True):
@@ -218,7 +242,7 @@ def test_datasets_are_listed_for_people_and_programs():
 
 
 def test_the_demo_ends_with_joint_labels_above_the_mean_field_gnn(tmp_path):
-    done = redisc("demo", "--json", "--out", tmp_path / "demo")
+    done = redisc_process("demo", "--json", "--out", tmp_path / "demo")
     assert done.returncode == 0, done.stderr
     results = {r["dataset"]: r for r in json.loads(done.stdout)["results"]}
     for metric in ("node_accuracy", "subgraph_accuracy"):
