@@ -96,7 +96,8 @@ def test_predictions_cover_every_node_and_keep_known_labels(karate_run, tmp_path
         "out": str(tmp_path / "p.csv"),
         "nodes": 34,
         "known": 8,
-        "sets": "a set holds 90 % of the model's own probability",
+        "stated_coverage": None,
+        "calibration_nodes": 0,
     }
     rows = list(csv.DictReader((tmp_path / "p.csv").open()))
     graph = datasets.load("karate")

@@ -14,7 +14,7 @@ import torch
 from redisc.classifier import NodeClassifier
 from redisc.clock import Clock, Told
 from redisc.diffusion import MASKED, LogLikelihood, Trace, trace_chain
-from redisc.em import Sampled
+from redisc.em import Sampled, watched
 from redisc.engine import Engine, threads_for
 from redisc.errors import ConfigError, NotFittedError
 from redisc.graph import Graph
@@ -63,9 +63,8 @@ class JointAnswers(NodeClassifier):
             raise ConfigError(f"decode={decode!r}: choose one of {', '.join(get_args(Decode))}")
         if decode == "best-of-n":
             return self.classes_[self._best_of(n_samples, graph, labels)]
-        routing = "confident-first" if decode == "confident" else None
-        sampled = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation", routing)
-        return self.classes_[sampled.labels[0].cpu().numpy()]
+        routing = "confident-first" if decode == "confident" else self._setting("routing")
+        return self.classes_[self._greedy(graph, labels, routing)]
 
     def predict_in_parts(self, graph: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Return what `predict` does, `(N,)`, and its confidence `(N,)`, with the graph shared by all processes.
@@ -101,8 +100,7 @@ class JointAnswers(NodeClassifier):
 
     def predict_proba(self, n_samples: int = 32, labels: Any = None, *, graph: Any = None) -> np.ndarray:
         """Return probabilities `(N, C)`: the denoiser's own when a node is revealed, averaged over chains."""
-        if n_samples < 1:
-            raise ConfigError(f"n_samples={n_samples}: ask for at least one")
+        _check_at_least_one("n_samples", n_samples)
         return self._draw(graph, labels, n_samples, 1.0, "probabilities").probabilities.cpu().numpy()
 
     def mean_field_proba(self, graph: Any = None) -> np.ndarray:
@@ -140,13 +138,12 @@ class JointAnswers(NodeClassifier):
         """
         if method not in get_args(Judgement):
             raise ConfigError(f"method={method!r}: choose one of {', '.join(get_args(Judgement))}")
-        if n_samples < 1:
-            raise ConfigError(f"n_samples={n_samples}: ask for at least one")
+        _check_at_least_one("n_samples", n_samples)
         target, engine, known = self._resolve(graph, labels)
         places = complete_labels(y, self.classes_, known, target)
         purpose = f"likelihood {random_state}"
         with threads_for(target.num_nodes), self._telling() as told:
-            values = self._fitted().judge(engine, known, places, n_samples, purpose, method, told)
+            values = self._fitted().judge(engine, known, places, n_samples, purpose, method, "labelled-first", told)
         judged = int((known == MASKED).sum())
         result = LogLikelihood(float(values.mean()), values, judged)
         return result if method == "elbo" else replace(result, value=result.estimate)
@@ -159,8 +156,7 @@ class JointAnswers(NodeClassifier):
         model = self._fitted()
         target, engine, known = self._resolve(graph, labels)
         chosen = node_numbers(nodes, target.num_nodes)
-        if n_samples < 1:
-            raise ConfigError(f"n_samples={n_samples}: ask for at least one")
+        _check_at_least_one("n_samples", n_samples)
         denoise = engine.denoise(model.denoiser)
         process = model.process(denoise, known, 1.0, "probabilities", self._setting("routing"))
         with threads_for(target.num_nodes):
@@ -183,40 +179,53 @@ class JointAnswers(NodeClassifier):
         posterior is measured with `n_samples` chains that share their random numbers. With more labels than `groups`
         they are masked in groups, which is faster and less exact; `Drivers.alone` tells.
         """
+        for name, value in (("n_samples", n_samples), ("groups", groups), ("top", top)):
+            _check_at_least_one(name, value)
         model = self._fitted()
         target, engine, known = self._resolve(graph, labels)
         chosen = np.arange(target.num_nodes) if nodes is None else node_numbers(nodes, target.num_nodes)
         hops = 2 * int(self._setting("layers")) if reach is None else reach
+        if hops < 0:
+            raise ConfigError(f"reach={reach}: it must be 0 or more")
 
         def probabilities(given: np.ndarray) -> np.ndarray:
             sampled = model.draw(engine, given, n_samples, 1.0, "probabilities", self._setting("routing"))
             return sampled.probabilities.cpu().numpy()
 
         generator = numpy_generator(model.origin.seed, "drivers")
-        with threads_for(target.num_nodes):
-            return find_drivers(target, known, probabilities, chosen, hops, groups, top, generator)
+        with threads_for(target.num_nodes), self._telling() as told:
+            return find_drivers(target, known, probabilities, chosen, hops, groups, top, generator, told)
 
     def _best_of(self, n: int, graph: Any, labels: Any) -> np.ndarray:
         """Return the candidate `(N,)` with the highest bound; all are judged along the same few plans of reveals."""
-        if n < 1:
-            raise ConfigError(f"n_samples={n}: ask for at least one")
+        _check_at_least_one("n_samples", n)
         model = self._fitted()
         target, engine, known = self._resolve(graph, labels)
-        greedy = self._draw(graph, labels, 1, self._setting("evaluation_temperature"), "evaluation").labels
-        others = self._draw(graph, labels, n - 1, _CANDIDATES, "candidates").labels if n > 1 else greedy[:0]
-        candidates = torch.cat([greedy, others]).cpu().numpy()
+        greedy = self._greedy(graph, labels, self._setting("routing"))
+        candidates = [greedy]
+        if n > 1:
+            candidates += list(self._draw(graph, labels, n - 1, _CANDIDATES, "candidates").labels.cpu().numpy())
         with threads_for(target.num_nodes):
-            bounds = [model.judge(engine, known, y, _PLANS, "judge", "elbo").mean() for y in candidates]
+            asked = (_PLANS, "judge", "elbo", self._setting("routing"))
+            bounds = [model.judge(engine, known, y, *asked).mean() for y in candidates]
         return candidates[int(np.argmax(bounds))]
 
-    def _draw(
-        self, graph: Any, labels: Any, n: int, temperature: float, purpose: str, routing: str | None = None
-    ) -> Sampled:
+    def _greedy(self, graph: Any, labels: Any, routing: str) -> np.ndarray:
+        """Return the nearly greedy chain `(N,)`, and nothing that would take memory beside it."""
+        model = self._fitted()
+        with self._telling() as told:
+            target, engine, known = self._resolve(graph, labels, told)
+            choice = (self._setting("evaluation_temperature"), "evaluation", routing)
+            process = watched(model.process(engine.denoise(model.denoiser), known, *choice), told)
+            with threads_for(target.num_nodes):
+                return process.run(1)[0].cpu().numpy()
+
+    def _draw(self, graph: Any, labels: Any, n: int, temperature: float, purpose: str) -> Sampled:
         model = self._fitted()
         with self._telling() as told:
             target, engine, known = self._resolve(graph, labels, told)
             with threads_for(target.num_nodes):
-                return model.draw(engine, known, n, temperature, purpose, routing or self._setting("routing"), told)
+                return model.draw(engine, known, n, temperature, purpose, self._setting("routing"), told)
 
     @contextmanager
     def _telling(self) -> Iterator[Told | None]:
@@ -239,3 +248,8 @@ class JointAnswers(NodeClassifier):
     @property
     def _origin(self) -> Origin:
         return self._fitted().origin
+
+
+def _check_at_least_one(name: str, value: int) -> None:
+    if value < 1:
+        raise ConfigError(f"{name}={value}: ask for at least one")

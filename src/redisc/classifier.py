@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 
 from redisc import metrics
 from redisc.clock import Told
@@ -52,6 +52,8 @@ class NodeClassifier(BaseEstimator, ABC):
     train_mask_: np.ndarray
     val_mask_: np.ndarray
     _copy: tuple[NodeClassifier, np.ndarray] | None  # see `sets`
+    _asked: tuple[Graph, Engine] | None  # the last graph that was not the fitted one
+    _settings: dict[str, Any]  # of the fit, whatever has been set since
 
     @abstractmethod
     def fit(
@@ -118,15 +120,21 @@ class NodeClassifier(BaseEstimator, ABC):
         """Return conformal prediction sets: a set holds the true label with probability 1 - `alpha` or more.
 
         They are calibrated on the labelled nodes of `calibration_mask`, which the fit must not have seen and whose
-        labels this call hides from the model. Without a mask half of the validation nodes are set aside and a copy of
-        the model is fitted without them, once; the sets are then those of the copy.
+        labels this call hides from the model. The promise is for nodes that were drawn like them: at random from the
+        same graph, not, say, as many of each class.
+
+        Without a mask half of the validation nodes are set aside and a copy of the model is fitted to the same graph
+        without them, once, which takes as long as the fit did; the sets are then those of the copy.
         """
         if calibration_mask is None:
+            if graph is not None and not self._origin.is_fitted_graph(as_graph(graph)):
+                raise MaskError("sets of another graph need calibration nodes there: pass calibration_mask=")
             copy, aside = self._calibrated()
-            return copy.sets(alpha, aside, n_samples=n_samples, labels=labels, graph=graph)
+            known = np.where(aside, MASKED, self.known_) if labels is None else labels
+            return copy.sets(alpha, aside, n_samples=n_samples, labels=known)
         target, _, known = self._resolve(graph, labels)
         chosen = as_mask(calibration_mask, target.num_nodes, "calibration mask")
-        self._check_unseen(target, chosen, known)
+        self._check_unseen(target, chosen)
         hidden = np.where(chosen | (known == MASKED), MASKED, self.classes_[known])
         probabilities = self.predict_proba(n_samples, hidden, graph=graph)
         nodes = np.flatnonzero(chosen)
@@ -142,19 +150,18 @@ class NodeClassifier(BaseEstimator, ABC):
             if (self.train_mask_ & self.val_mask_).any():
                 raise MaskError("the fit had no validation nodes of its own to set aside: pass calibration_mask=")
             rest, aside = split_for_calibration(self.val_mask_, numpy_generator(self._origin.seed, "calibration"))
-            kept = clone(self).fit(fitted, self.train_mask_, rest), aside
+            copy = type(self)(**self._settings)
+            kept = copy.fit(fitted, self.train_mask_, rest, max_time=getattr(self, "_max_time", None)), aside
             self._copy = kept
         return kept
 
-    def _check_unseen(self, target: Graph, chosen: np.ndarray, known: np.ndarray) -> None:
+    def _check_unseen(self, target: Graph, chosen: np.ndarray) -> None:
         """Refuse calibration nodes without a label, and those that the fit has seen."""
         if not chosen.any() or (target.y[chosen] == MASKED).any():
             raise MaskError("the calibration mask must hold nodes, and each of them must have a label")
-        seen = known != MASKED
-        if target is getattr(self, "graph_", None):
-            seen = self.train_mask_ | self.val_mask_
-        if (chosen & seen).any():
-            count, node = int((chosen & seen).sum()), int((chosen & seen).argmax())
+        both = chosen & self._origin.seen if self._origin.is_fitted_graph(target) else np.zeros_like(chosen)
+        if both.any():
+            count, node = int(both.sum()), int(both.argmax())
             raise MaskError(
                 f"the fit has seen {count} of the calibration nodes (node {node} is one): "
                 "choose nodes outside its training and validation masks"
@@ -174,16 +181,24 @@ class NodeClassifier(BaseEstimator, ABC):
             raise NotFittedError("a loaded model holds no graph: pass one, as in predict(graph)")
         target = fitted if graph is None else as_graph(graph)
         assert target is not None
-        engine = self._engine if target is fitted else self._engine_for(target, told)
+        engine = self._engine if target is fitted else self._other_engine(target, told)
         if labels is None:
             return target, engine, origin.known_for(target)
         known = encode_labels(labels, self.classes_)
         check_length(known, target)
         return target, engine, known
 
+    def _other_engine(self, graph: Graph, told: Told | None) -> Engine:
+        """Prepare another graph than the fitted one, once for questions in a row."""
+        asked: tuple[Graph, Engine] | None = getattr(self, "_asked", None)
+        if asked is None or asked[0] is not graph:
+            asked = graph, self._engine_for(graph, told)
+            self._asked = asked
+        return asked[1]
+
     def _remember(self, task: Task, engine: Engine, history: dict[str, Any]) -> None:
         """Keep what questions need after a fit."""
-        self._copy = None  # an older fit's
+        self._copy = self._asked = None  # an older fit's
         self._engine, self._settings, self.graph_ = engine, self.get_params(deep=False), task.graph
         self.train_mask_, self.val_mask_ = task.train, task.val
         self.classes_, self.history_ = task.classes, history

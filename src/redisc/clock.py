@@ -35,7 +35,7 @@ class Clock:
         self.max_time, self.listener = max_time, listener
         self._start = self._phase_start = time.monotonic()
         self._phase = self._aside = ""
-        self._aside_done, self._aside_start = 0, self._start
+        self._aside_done, self._aside_first, self._aside_start = 0, 0, self._start
 
     @property
     def elapsed(self) -> float:
@@ -65,10 +65,10 @@ class Clock:
         if self.listener is None:
             return
         if work != self._aside or done <= self._aside_done:
-            self._aside, self._aside_start = work, time.monotonic()
+            self._aside, self._aside_start, self._aside_first = work, time.monotonic(), done
         self._aside_done = done
         spent = time.monotonic() - self._aside_start
-        remaining = spent / max(done, 1) * (total - done)
+        remaining = spent / max(done - self._aside_first, 1) * (total - done)
         self.listener(Progress(work, done, total, self.elapsed, remaining, phase_elapsed=spent, is_aside=True))
 
     def state(self) -> dict[str, Any]:

@@ -262,9 +262,8 @@ class ReDiSC(JointAnswers):
         seed = self._seed(keeper)
         task = make_task(graph, train_mask, val_mask, split, seed)
         blueprint = self._blueprint()
-        origin = Origin.of(
-            task.graph, self._setting("feature_scaling"), task.classes, task.known(self._setting("clamp")), seed
-        )
+        known, seen = task.known(self._setting("clamp")), task.train | task.val
+        origin = Origin.of(task.graph, self._setting("feature_scaling"), task.classes, known, seen, seed)
         model = JointModel.new(blueprint, origin)
         if keeper is not None:
             keeper.claim(identify(task, self.settings(), blueprint.schedule, seed))
@@ -275,7 +274,7 @@ class ReDiSC(JointAnswers):
             trainer.fit(clock, keeper)
         if keeper is not None and keeper is not checkpoint:
             keeper.remove()
-        self._model = model
+        self._model, self._max_time = model, max_time
         self._remember(task, engine, trainer.history.as_dict())
         self._settings = self.settings()
         bar.conclude(self.verdict())

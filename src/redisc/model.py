@@ -110,10 +110,11 @@ class JointModel:
         n: int,
         purpose: str,
         method: str,
+        routing: str = "labelled-first",
         told: Told | None = None,
     ) -> np.ndarray:
         """Return log-likelihoods `(n,)` of `labels (N,)`, one a chain that is made to reveal them."""
-        process = self.process(engine.denoise(self.denoiser), known, 1.0, purpose, "labelled-first")
+        process = self.process(engine.denoise(self.denoiser), known, 1.0, purpose, routing)
         given, judgement = torch.from_numpy(labels).to(self.blueprint.device), elbo if method == "elbo" else chain_rule
         groups = torch.arange(n).split(8)
         mine = [judgement(watched(process, told, k, len(groups)), given, group) for k, group in enumerate(groups)]

@@ -21,21 +21,29 @@ class Origin:
     """The memory of a fit.
 
     `known (N,)` holds the labels of the fitted graph that predictions are conditioned on, as places in `classes`;
-    `fingerprint` tells that graph from others.
+    `seen (N,)` tells whose labels the fit has seen, for training or selection; `fingerprint` tells that graph from
+    others.
     """
 
     classes: np.ndarray
     known: np.ndarray
+    seen: np.ndarray
     num_features: int
     fingerprint: str
     scaling: FeatureScaling
     seed: int
 
     @classmethod
-    def of(cls, graph: Graph, scaling: str, classes: np.ndarray, known: np.ndarray, seed: int) -> Origin:
+    def of(
+        cls, graph: Graph, scaling: str, classes: np.ndarray, known: np.ndarray, seen: np.ndarray, seed: int
+    ) -> Origin:
         """Take down what a fit to `graph` has to remember."""
         fitted = FeatureScaling.fit(scaling, graph.x)
-        return cls(classes, known, graph.num_features, graph.fingerprint(), fitted, seed)
+        return cls(classes, known, seen, graph.num_features, graph.fingerprint(), fitted, seed)
+
+    def is_fitted_graph(self, graph: Graph) -> bool:
+        """Tell whether the fit was to this graph."""
+        return graph.fingerprint() == self.fingerprint
 
     def prepare(self, graph: Graph, dtype: torch.dtype, device: str) -> tuple[Topology, Features]:
         """Return a graph as engines take it; its features must be those of the fit, in number."""
@@ -47,13 +55,13 @@ class Origin:
 
     def known_for(self, graph: Graph) -> np.ndarray:
         """Return the known labels of the fitted graph; of any other graph nothing is known."""
-        if graph.fingerprint() == self.fingerprint:
+        if self.is_fitted_graph(graph):
             return self.known
         return np.full(graph.num_nodes, MASKED)
 
     def to_checkpoint(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what JSON can hold, and tensors."""
-        tensors = {"known": torch.from_numpy(self.known)}
+        tensors = {"known": torch.from_numpy(self.known), "seen": torch.from_numpy(self.seen)}
         if self.scaling.mean is not None and self.scaling.deviation is not None:
             tensors["scaling.mean"] = torch.from_numpy(self.scaling.mean)
             tensors["scaling.deviation"] = torch.from_numpy(self.scaling.deviation)
@@ -73,11 +81,14 @@ class Origin:
             fingerprint, seed, known = str(config["fingerprint"]), int(config["seed"]), tensors["known"].numpy()
         except (KeyError, TypeError, ValueError, OverflowError) as fault:
             raise CheckpointError(f"the checkpoint lacks or garbles {fault}") from None
+        seen = tensors["seen"].numpy() if "seen" in tensors else known != MASKED
         _check_labels(classes, known)
+        if seen.shape != known.shape or seen.dtype != bool:
+            raise CheckpointError("the checkpoint does not tell which nodes the fit has seen")
         means = [tensors[f"scaling.{k}"].numpy() if f"scaling.{k}" in tensors else None for k in ("mean", "deviation")]
         if scaling == "standard" and any(m is None or m.shape != (num_features,) for m in means):
             raise CheckpointError("the checkpoint lacks the means and deviations of feature_scaling='standard'")
-        return cls(classes, known, num_features, fingerprint, FeatureScaling(scaling, *means), seed)
+        return cls(classes, known, seen, num_features, fingerprint, FeatureScaling(scaling, *means), seed)
 
 
 def _check_labels(classes: np.ndarray, known: np.ndarray) -> None:

@@ -32,7 +32,6 @@ class ProgressBar:
         self._aside: tuple[str, TaskID] | None = None
 
     def __enter__(self) -> ProgressBar:
-        self._bar.start()
         return self
 
     def __exit__(
@@ -42,6 +41,8 @@ class ProgressBar:
 
     def update(self, progress: FitProgress) -> None:
         """Show where the work stands; an aside has a bar while it lasts, if it lasts."""
+        if not progress.is_aside or progress.phase_elapsed > _SHORT:
+            self._bar.start()
         if progress.is_aside:
             self._update_aside(progress)
         else:

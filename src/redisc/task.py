@@ -104,6 +104,14 @@ def node_numbers(nodes: Any, num_nodes: int) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
+def place_of(node: int, nodes: np.ndarray) -> int:
+    """Return where a node stands among those that were asked about."""
+    found = np.flatnonzero(nodes == node)
+    if not len(found):
+        raise MaskError(f"node {node} is not among the {len(nodes)} nodes that were asked about")
+    return int(found[0])
+
+
 def check_length(labels: np.ndarray, graph: Graph) -> None:
     """Raise an error where labels are not one a node."""
     if len(labels) != graph.num_nodes:

@@ -59,7 +59,7 @@ def make_bench(
     table = get_schedule(schedule, steps)
     known = np.where(np.arange(nodes) < train, graph.y, MASKED)
     blueprint = Blueprint(architecture, gate, table, torch.float64, "cpu")
-    model = JointModel.new(blueprint, Origin.of(graph, "none", np.arange(classes), known, 0))
+    model = JointModel.new(blueprint, Origin.of(graph, "none", np.arange(classes), known, known >= 0, 0))
     for network in (model.denoiser, model.mean_field):
         network.reset_parameters(torch_generator(0, "bench"))
     held_out = np.arange(train, train + val)

@@ -51,3 +51,9 @@ def test_wrong_labels_are_named_and_nothing_is_written(tmp_path, truth, predicte
     with pytest.raises(error, match=message):
         draw_confusion(np.array(truth), np.array(predicted), [0, 1], ["a", "b"], tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
+
+
+def test_names_with_dollars_are_names_and_no_formulas(tmp_path):
+    labels = np.array([0, 1])
+    draw_confusion(labels, labels, labels >= 0, ["$x^$", r"$\foo$"], tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").stat().st_size > 1000

@@ -168,7 +168,7 @@ def test_hovering_tells_all_about_a_node_as_text(page):
     beside = page.execute_script("return Array.from(player.chain.neighbours(arguments[0]))", node)
     assert f"Neighbours ({len(beside)})" in text
     assert "true label" in text
-    assert "25.0 points if it were hidden" in text
+    assert "speaks against it, 25.0 points" in text
     rings = page.execute_script("return document.getElementById('graph').layout.shapes.length")
     assert rings == len(beside) + 2
 

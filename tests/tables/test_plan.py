@@ -196,3 +196,10 @@ def test_a_garbled_plan_is_refused(change):
     plan = TablePlan.fit(pd.DataFrame({"id": [1], "y": [0], "x": [2]}), TableColumns("y", "id"))
     with pytest.raises(CheckpointError, match=r"tables\.json"):
         TablePlan.from_json({**plan.to_json(), **change})
+
+
+def test_weights_are_read_where_the_fit_read_them_and_only_there(files):
+    _, plan = files().load_with_plan()
+    assert files(edges="from,to,weight\n007,7,5\n").load_by(plan).edge_weight is None
+    _, weighted = files(edges="from,to,weight\n007,7,5\n").load_with_plan()
+    assert files(edges="from,to,weight\n007,7,3\n").load_by(weighted).edge_weight.tolist() == [3, 3]

@@ -21,4 +21,11 @@ def test_plain_names_are_joined_by_a_bar():
 
 def test_a_set_is_the_fewest_classes_that_hold_the_mass():
     probabilities = np.array([[0.95, 0.05, 0.0], [0.3, 0.5, 0.2], [0.05, 0.05, 0.9]])
-    assert set_column(["x", "y|z", "w"], probabilities) == ["x", "y\\|z|x|w", "w"]
+    assert set_column(["x", "y|z", "w"], probabilities, probabilities.argmax(1)) == ["x", "y\\|z|x|w", "w"]
+
+
+def test_the_label_is_in_its_set_however_improbable():
+    probabilities = np.array([[0.95, 0.05, 0.0]])
+    assert set_column(["x", "y", "w"], probabilities, np.array([2])) == ["x|w"]
+    members = np.array([[False, True, False]])
+    assert set_column(["x", "y", "w"], probabilities, np.array([0]), members=members) == ["y"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from examples import FAST
-from redisc import ReDiSC, datasets
+from redisc import Graph, ReDiSC, datasets
 from redisc.baselines import LabelPropagation
 from redisc.errors import ConfigError, LabelError, MaskError, NotFittedError
 
@@ -55,6 +55,23 @@ def test_nodes_that_the_fit_has_seen_calibrate_nothing(clf):
     for seen in (TRAIN, VAL):
         with pytest.raises(MaskError, match="the fit has seen"):
             clf.sets(calibration_mask=np.concatenate([ASIDE, seen[:1]]))
+
+
+def test_a_loaded_model_and_a_copy_of_the_graph_remember_whom_the_fit_has_seen(clf, tmp_path):
+    clf.save(tmp_path / "model")
+    copy = Graph(x=GRAPH.x, edge_index=GRAPH.edge_index(), y=GRAPH.y)
+    for asked in (clf, ReDiSC.load(tmp_path / "model")):
+        with pytest.raises(MaskError, match="the fit has seen"):
+            asked.sets(calibration_mask=VAL, graph=copy)
+
+
+def test_sets_of_another_graph_need_nodes_of_that_graph(clf):
+    other = datasets.load("planted", nodes=400, classes=3, features=8, feature_noise=2.0, seed=2)
+    with pytest.raises(MaskError, match="another graph"):
+        clf.sets(graph=other)
+    known = np.where(np.arange(400) < 100, other.y, -1)
+    sets = clf.sets(0.3, np.arange(200), labels=known, n_samples=2, graph=other)  # the fit has seen none of them
+    assert sets.calibration_size == 200
 
 
 def test_calibration_labels_are_hidden_from_the_model(clf):
@@ -114,6 +131,11 @@ def test_what_makes_no_sense_is_refused_in_one_sentence(clf):
             clf.joint_proba(nodes)
     with pytest.raises(MaskError, match="400"):
         GRAPH.neighbourhood(400)
+    for wrong in ({"groups": 0}, {"n_samples": 0}, {"top": 0}, {"reach": -1}):
+        with pytest.raises(ConfigError, match=next(iter(wrong))):
+            clf.drivers([int(TEST[0])], **wrong)
+    with pytest.raises(MaskError, match="asked about"):
+        clf.drivers([int(TEST[0])], n_samples=1, groups=1).of(int(TEST[1]))
 
 
 def test_a_neighbourhood_is_a_node_and_its_neighbours():

@@ -73,6 +73,24 @@ def test_a_class_that_no_fit_has_seen_is_never_covered():
     assert math.isfinite(sets.threshold)
 
 
+def test_no_promise_is_made_where_none_can_be_kept():
+    probabilities, labels = draw(np.random.default_rng(0), 40)
+    strange = np.where(np.arange(40) % 4 == 0, 4, labels)
+    with pytest.warns(UserWarning, match="5 of them of classes that the fit has not seen"):
+        sets = conformal_sets(probabilities, CLASSES, np.arange(20), strange[:20], 0.1)
+    assert sets.stated_coverage == 0
+    assert "promise nothing" in str(sets)
+
+
+def test_an_answer_can_be_taken_into_its_set():
+    probabilities, labels = draw(np.random.default_rng(0), 40)
+    sets = conformal_sets(probabilities, CLASSES, np.arange(20), labels[:20], 0.6)
+    more = sets.including(labels)
+    assert more.coverage(labels, np.arange(40)) == 1
+    assert (np.asarray(more) >= np.asarray(sets)).all()
+    assert more.sizes.sum() - sets.sizes.sum() == round(40 * (1 - sets.coverage(labels, np.arange(40))))
+
+
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, float("nan")])
 def test_an_impossible_alpha_is_refused(alpha):
     with pytest.raises(ConfigError, match="alpha"):

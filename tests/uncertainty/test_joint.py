@@ -7,6 +7,7 @@ import torch
 from examples import HandMadeDenoiser, path
 from oracles import reverse_law
 from redisc.diffusion import MASKED, ReverseProcess, Schedule, get_routing
+from redisc.errors import MaskError
 from redisc.uncertainty import joint_table
 
 SCHEDULE, KNOWN = Schedule.cosine(4), (1, MASKED, MASKED, MASKED)
@@ -58,5 +59,5 @@ def test_chains_tell_more_than_what_they_drew():
 
 
 def test_a_matrix_needs_a_pair():
-    with pytest.raises(ValueError, match="pair"):
+    with pytest.raises(MaskError, match="pair"):
         table([1, 2, 3], 8).matrix()

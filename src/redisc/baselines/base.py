@@ -107,7 +107,9 @@ class Baseline(NodeClassifier):
         seed = resolve_seed(self.random_state)
         self._check_settings()
         task = make_task(graph, train_mask, val_mask, split, seed)
-        origin = Origin.of(task.graph, self.feature_scaling, task.classes, task.known("train"), seed)
+        origin = Origin.of(
+            task.graph, self.feature_scaling, task.classes, task.known("train"), task.train | task.val, seed
+        )
         network = self.network(origin.num_features, len(origin.classes))
         reset_all(network, torch_generator(seed, "weights"))
         network.to(self.device, getattr(torch, self.dtype))

@@ -79,6 +79,8 @@ def set_aside(masks: Split, fraction: float, seed: int) -> tuple[Split, np.ndarr
         raise ConfigError(f"--calibration {fraction}: it must lie in [0, 1)")
     pool = np.flatnonzero(masks.val if masks.val.any() else masks.train)
     drawn = numpy_generator(seed, "calibration").permutation(pool)[: round(fraction * len(pool))]
+    if fraction and not 0 < len(drawn) < len(pool):
+        raise ConfigError(f"--calibration {fraction} of {len(pool)} labelled nodes leaves none on one side")
     aside = np.zeros_like(masks.val)
     aside[drawn] = True
     return Split(masks.train & ~aside, masks.val & ~aside, masks.test), aside

@@ -18,7 +18,8 @@ from redisc.estimator import ReDiSC
 from redisc.graph import Graph
 from redisc.io.tables import write_table
 from redisc.run import Run
-from redisc.tables.predictions import driver_column, ids_of, join_names, set_column
+from redisc.tables.predictions import driver_column, ids_of, set_column
+from redisc.uncertainty import PredictionSets, conformal_sets
 from redisc.world import world
 
 
@@ -29,7 +30,7 @@ def predict(
     nodes: Nodes = None,
     out: Annotated[Path | None, typer.Option(help="CSV or Parquet file (default: RUN/predictions.csv).")] = None,
     samples: Annotated[int, typer.Option(help="Chains behind the confidence.")] = 32,
-    alpha: Annotated[float, typer.Option(help="Sets leave out so much at the most.")] = 0.1,
+    alpha: Annotated[float, typer.Option(help="Share of nodes whose set may miss their label.")] = 0.1,
     drivers: Annotated[bool, typer.Option("--drivers", help="Also tell which known labels drive a node.")] = False,
     in_parts: Annotated[bool, typer.Option("--in-parts", help="Share the graph among torchrun's processes.")] = False,
     as_json: Json = False,
@@ -37,9 +38,10 @@ def predict(
     """Write id, label, confidence, a set of labels, and whether it was known, of every node.
 
     Of a run that was fitted with --calibration the sets hold the true label of 1 - ALPHA of the nodes or more; of
-    others they are the fewest labels that hold 1 - ALPHA of the model's own probability. Labels of a set have | between
-    them. New tables are read by the columns of the fit, and the labels that they give are known. With --in-parts every
-    process of `torchrun` holds its part of the graph, and confidence comes from the one chain that is written.
+    others, and of new tables, they are the fewest labels that hold 1 - ALPHA of the model's own probability. Labels of
+    a set have | between them. New tables are read by the columns of the fit, and the labels that they give are known.
+    With --in-parts every process of `torchrun` holds its part of the graph, confidence comes from the one chain that is
+    written, and there are no sets.
     Example: redisc predict runs/mine --edges new_edges.csv --nodes new_nodes.csv
     """
     run, target = Run(folder), out or folder / "predictions.csv"
@@ -52,42 +54,44 @@ def predict(
         _predict_in_parts(clf, run.graph(), target, as_json)
         return
     asked = question(run, clf, edges, nodes)
-    columns, promise = _columns(run, clf, asked, samples, alpha, is_new=edges is not None)
+    aside = np.zeros(asked.graph.num_nodes, dtype=bool) if edges is not None else run.calibration(asked.graph)
+    columns, sets = _columns(clf, asked, aside, samples, alpha)
     if drivers:
         columns["drivers"] = _drivers(clf, asked)
     if world().leads:
         write_table(target, columns)
     count, known = len(columns["id"]), sum(columns["known"])
     if as_json:
-        print_json({"out": str(target), "nodes": count, "known": known, "sets": promise})
+        print_json({"out": str(target), "nodes": count, "known": known, **_promise(sets)})
         return
+    promise = f"a set holds {100 * (1 - alpha):g} % of the model's own probability" if sets is None else str(sets)
     console.print(f"{count:,} labels written to {target} ({known:,} of them were known); {promise}")
 
 
 def _columns(
-    run: Run, clf: NodeClassifier, asked: Question, samples: int, alpha: float, is_new: bool
-) -> tuple[dict[str, list[Any]], str]:
-    """Return the table, and what its sets promise."""
+    clf: NodeClassifier, asked: Question, aside: np.ndarray, samples: int, alpha: float
+) -> tuple[dict[str, list[Any]], PredictionSets | None]:
+    """Return the table, and its sets where the nodes `aside (N,)` calibrate them; a label is always in its set."""
     graph, names = asked.graph, class_names(asked.graph, clf.classes_)
     labels, probabilities = clf.predict(graph, asked.known), clf.predict_proba(samples, asked.known, graph=graph)
-    place = np.searchsorted(clf.classes_, labels)
-    aside = np.zeros(graph.num_nodes, dtype=bool) if is_new else run.calibration(graph)
+    place, sets = np.searchsorted(clf.classes_, labels), None
     if aside.any():
-        sets = clf.sets(alpha, aside, n_samples=samples, labels=asked.known, graph=graph)
-        of_class = dict(zip(clf.classes_.tolist(), names, strict=True))
-        listed = [join_names([of_class[c] for c in sets[node].tolist()]) for node in range(graph.num_nodes)]
-        promise = str(sets)
-    else:
-        listed = set_column(names, probabilities, 1 - alpha)
-        promise = f"a set holds {100 * (1 - alpha):g} % of the model's own probability"
+        nodes = np.flatnonzero(aside)
+        sets = conformal_sets(probabilities, clf.classes_, nodes, graph.y[nodes], alpha).including(labels)
     columns = {
         "id": ids_of(graph),
         "label": [names[p] for p in place],
         "confidence": np.round(probabilities[np.arange(len(place)), place], 4).tolist(),
-        "set": listed,
+        "set": set_column(names, probabilities, place, 1 - alpha, None if sets is None else sets.members),
         "known": (asked.known >= 0).tolist(),
     }
-    return columns, promise
+    return columns, sets
+
+
+def _promise(sets: PredictionSets | None) -> dict[str, Any]:
+    if sets is None:
+        return {"stated_coverage": None, "calibration_nodes": 0}
+    return {"stated_coverage": sets.stated_coverage, "calibration_nodes": sets.calibration_size}
 
 
 def _drivers(clf: NodeClassifier, asked: Question) -> list[str]:

@@ -65,7 +65,8 @@ class Search:
         self._optuna = require("optuna", extra="tune")
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
         folder.mkdir(parents=True, exist_ok=True)
-        name = f"{Path(dataset).name}-{backbone}"
+        apart = "" if self._tables is None else f"-{self._tables.fingerprint()[:8]}"  # many tables are called edges.csv
+        name = f"{Path(dataset).name}{apart}-{backbone}"
         self.study = self._optuna.create_study(
             study_name=name,
             storage=f"sqlite:///{(folder / name).resolve()}.db",

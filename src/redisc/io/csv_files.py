@@ -22,7 +22,7 @@ def csv_columns(path: Path) -> list[str]:
     with arrow.input_stream(str(path), compression="detect") as stream:
         given = next(csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")), [])
     if not given:
-        raise ValueError("it is empty; its first row must name the columns")
+        raise ValueError("its first row is empty; it must name the columns")
     return _told_apart([name or f"Unnamed: {place}" for place, name in enumerate(given)])
 
 

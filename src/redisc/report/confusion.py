@@ -66,4 +66,6 @@ def _name_axes(panel: Any, names: Sequence[str]) -> None:
     upright = max(len(name) for name in shown) > 3
     panel.set_xticks(ticks, labels=shown, rotation=90 if upright else 0, fontsize=8)
     panel.set_yticks(ticks, labels=shown, fontsize=8)
+    for name in (*panel.get_xticklabels(), *panel.get_yticklabels()):
+        name.set_parse_math(False)  # a class may be called $50
     panel.set(xlabel="predicted", ylabel="true")

@@ -79,7 +79,7 @@ class TablePlan:
     def graph(self, edges: Any, nodes: Any, name: str) -> Graph:
         """The graph of two frames, by the columns of the fit; what is wrong is named by column and row."""
         ends = endpoint_columns(edges, self.columns.source, self.columns.target)
-        weight = read_weight(edges, self.columns.weight, ends)
+        weight = None if self.columns.weight is None else read_weight(edges, self.columns.weight, ends)
         ids = node_ids(nodes, column_of(nodes, "nodes", self.columns.id))
         places = comparable_ids(ids, any(is_text(edges[end]) for end in ends))
         return Graph(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,15 +41,27 @@ class PredictionSets:
         return np.array(self.members, dtype=dtype, copy=True if copy is None else copy)
 
     def __str__(self) -> str:
+        if math.isinf(self.threshold):
+            return (
+                f"the sets hold every class and promise nothing: {self.calibration_size:,} calibration nodes won't do"
+            )
+        unsure = self.probabilities.max(axis=1) < 1
+        size = self.sizes[unsure].mean() if unsure.any() else 1.0
         return (
             f"the sets hold the true label of {100 * self.stated_coverage:g} % of nodes or more "
-            f"(calibrated on {self.calibration_size:,} nodes); {self.sizes.mean():.2f} labels a set on average"
+            f"(calibrated on {self.calibration_size:,} nodes); {size:.2f} labels a set on average"
         )
 
     @property
     def stated_coverage(self) -> float:
-        """1 - alpha: the share of nodes whose set holds their label, at the least, in expectation."""
-        return 1 - self.alpha
+        """1 - alpha: the share of nodes whose set holds their label, in expectation and at the least; or 0."""
+        return 0.0 if math.isinf(self.threshold) else 1 - self.alpha
+
+    def including(self, labels: np.ndarray) -> PredictionSets:
+        """Return the sets with one more label each, the class values `labels (N,)`: an answer belongs to its set."""
+        members = self.members.copy()
+        members[np.arange(len(members)), _places(labels, self.classes)] = True
+        return replace(self, members=members)
 
     @property
     def sizes(self) -> np.ndarray:
@@ -79,11 +91,14 @@ def conformal_sets(
     place = _places(labels, classes)
     scores = np.where(place >= 0, 1 - probabilities[calibration, place], np.inf)
     rank = math.ceil((len(scores) + 1) * (1 - alpha))
-    if rank > len(scores):
-        warnings.warn(
-            f"{len(scores)} calibration nodes are too few for alpha={alpha}: sets hold every class", stacklevel=3
-        )
     threshold = float(np.sort(scores)[rank - 1]) if rank <= len(scores) else math.inf
+    if math.isinf(threshold):
+        strange = int((place < 0).sum())
+        reason = f", {strange} of them of classes that the fit has not seen" if strange else ""
+        warnings.warn(
+            f"{len(scores)} calibration nodes{reason} are too few for alpha={alpha}: sets hold every class",
+            stacklevel=3,
+        )
     members = 1 - probabilities <= threshold
     members[np.arange(len(members)), probabilities.argmax(1)] = True
     return PredictionSets(classes, members, probabilities, alpha, threshold, len(scores))

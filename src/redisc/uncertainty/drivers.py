@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from redisc.clock import Told
 from redisc.diffusion.masking import MASKED
 from redisc.graph import Graph
+from redisc.task import place_of
 
 Probabilities = Callable[[np.ndarray], np.ndarray]
 """From known labels `(N,)` to probabilities `(N, C)`, with the same random numbers on every call."""
@@ -29,7 +31,7 @@ class Drivers:
 
     def of(self, node: int) -> list[tuple[int, float]]:
         """Return the drivers of a node as pairs of known node and change, the strongest first."""
-        return self._pairs(int(np.flatnonzero(self.nodes == node)[0]))
+        return self._pairs(place_of(node, self.nodes))
 
     def lists(self) -> list[list[tuple[int, float]]]:
         """Return the drivers of every node of `nodes`, in their order."""
@@ -49,6 +51,7 @@ def find_drivers(
     groups: int,
     top: int,
     generator: np.random.Generator,
+    told: Told | None = None,
 ) -> Drivers:
     """Mask known labels within `reach` hops of `nodes`, in at most `groups` groups, and rank them by their effect.
 
@@ -61,10 +64,12 @@ def find_drivers(
     candidates = _candidates(graph, known, nodes, reach)
     parts = np.array_split(generator.permutation(candidates), min(groups, len(candidates))) if len(candidates) else []
     owners, changes = [], []
-    for part in parts:
+    for place, part in enumerate(parts):
         after = probabilities(_without(known, part))[nodes]
         changes.append(before[rows, answer] - after[rows, answer])
         owners.append(nearest_of(graph, part, reach)[nodes])
+        if told is not None:
+            told("masking labels", place + 1, len(parts))
     return _ranked(nodes, known, owners, changes, top, alone=len(parts) == len(candidates))
 
 

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 from redisc.diffusion import MASKED, ReverseProcess, State
+from redisc.errors import MaskError
+from redisc.task import place_of
 
 _GROUP = 8
 """Chains that run at once."""
@@ -37,13 +39,13 @@ class JointTable:
 
     def marginal(self, node: int) -> np.ndarray:
         """Return the probabilities `(C,)` of one of the nodes."""
-        column = self.assignments[:, int(np.flatnonzero(self.nodes == node)[0])]
+        column = self.assignments[:, place_of(node, self.nodes)]
         return np.array([self.probabilities[column == c].sum() for c in self.classes])
 
     def matrix(self) -> np.ndarray:
         """Return the table of a pair as `(C, C)`: rows for the first node, columns for the second."""
         if len(self.nodes) != 2:
-            raise ValueError(f"a matrix needs a pair of nodes, not {len(self.nodes)}")
+            raise MaskError(f"a matrix needs a pair of nodes, not {len(self.nodes)}")
         return np.array([[self.probability((a, b)) for b in self.classes] for a in self.classes])
 
 

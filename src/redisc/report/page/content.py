@@ -24,9 +24,9 @@ _DRIVER_CHAINS = 8
 _VISIBLE = 0.005
 """Smaller changes are left out: they would be shown as zero."""
 
-Drivers = list[list[tuple[int, float]]]
-"""For each node the known nodes that drive it, largest effect first, with the change of the posterior probability
-of the node's predicted label when that known label is masked."""
+DriverLists = list[list[tuple[int, float]]]
+"""For each node the known nodes that drive it, largest effect first, with what their label adds to the probability of
+the node's likeliest label."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Content:
     scores: dict[str, dict[str, float]]  # of the same
     trace: Trace | None
     no_player: str
-    drivers: Drivers | None
+    drivers: DriverLists | None
 
     @property
     def graph(self) -> Graph:
@@ -84,7 +84,7 @@ def collect(run: Run, samples: int = 32, driver_groups: int = 0) -> Content:
     return Content(run.facts(), split, kind, exam, answers, scores, trace, no_player, drivers)
 
 
-def _drivers(clf: NodeClassifier, exam: Examination, groups: int) -> Drivers:
+def _drivers(clf: NodeClassifier, exam: Examination, groups: int) -> DriverLists:
     assert isinstance(clf, ReDiSC)
     found = clf.drivers(labels=exam.known, graph=exam.graph, n_samples=_DRIVER_CHAINS, groups=groups).lists()
     return [[(known, change) for known, change in pairs if abs(change) >= _VISIBLE] for pairs in found]

@@ -10,7 +10,7 @@ import numpy as np
 from redisc.diffusion import Trace
 from redisc.diffusion.masking import MASKED
 from redisc.graph import Graph
-from redisc.report.page.content import Content, Drivers
+from redisc.report.page.content import Content, DriverLists
 from redisc.report.palette import class_colours
 
 _TOP = 4
@@ -71,7 +71,7 @@ def _posterior(probabilities: np.ndarray) -> dict[str, Any]:
     return {"top": top, "likely": likely.ravel().tolist(), "chance": _thousandths(chance.ravel())}
 
 
-def _flat(drivers: Drivers | None) -> list[list[int]] | None:
+def _flat(drivers: DriverLists | None) -> list[list[int]] | None:
     """Return node, effect in thousandths, node, effect, ... for each node."""
     if drivers is None:
         return None

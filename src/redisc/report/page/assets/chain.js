@@ -33,7 +33,7 @@ class Chain {
     return rows;
   }
 
-  /* Pairs of a known node and what masking its label does to the probability of this node's label. */
+  /* Pairs of a known node and what its label adds to the probability of this node's likeliest label. */
   driversOf(node) {
     const flat = this.drivers ? this.drivers[node] : [];
     const rows = [];

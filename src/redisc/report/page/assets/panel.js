@@ -63,7 +63,7 @@ class NodePanel {
   _drivers(node) {
     const part = element("section", "", element("h4", "", "Known labels that drive it"));
     const rows = this.chain.driversOf(node).map(({ node: other, effect }) => this._other(other, this.chain.labels[other],
-      `: ${effect > 0 ? "+" : "−"}${(100 * Math.abs(effect)).toFixed(1)} points if it were hidden`));
+      `: speaks ${effect > 0 ? "for" : "against"} it, ${(100 * Math.abs(effect)).toFixed(1)} points`));
     part.append(rows.length ? element("ul", "", ...rows) : element("p", "empty", "none"));
     return part;
   }
