@@ -229,3 +229,17 @@ def test_a_share_that_leaves_nothing_on_one_side_is_refused(run, share, tmp_path
     message = refused(monkeypatch, capsys, "fit", *run[1], *words, "--calibration", share, "--out", tmp_path / "run")
     assert "--calibration" in message
     assert not (tmp_path / "run").exists()
+
+
+def test_a_report_on_new_files_scores_their_labels_and_knows_none(redisc, run, tmp_path, monkeypatch, capsys):
+    folder, files = run
+    capsys.readouterr()
+    redisc("report", folder / "run", *files, "--samples", 2, "--out", tmp_path / "new.html", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert (told["nodes"], told["player"]) == ("new", True)
+    assert told["count"] == sum(side != "" for side in club()[1]["side"])
+    assert "none of which the model was told" in (tmp_path / "new.html").read_text()
+    unlabelled = save(tmp_path, club()[0], club()[1] | {"side": [""] * 34})
+    out = tmp_path / "none.html"
+    assert "no label to score" in refused(monkeypatch, capsys, "report", folder / "run", *unlabelled, "--out", out)
+    assert not out.exists()

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from redisc.cli.app import Json, RunFolder, app
+from redisc.cli.asking import new_graph
 from redisc.cli.output import console, print_json
+from redisc.cli.table_options import Edges, Nodes
 from redisc.io.files import write_atomically
 from redisc.optional import require
 from redisc.report.page import cached_places, collect, draw_plots, render_page
@@ -19,6 +21,8 @@ from redisc.world import world
 @app.command()
 def report(
     folder: RunFolder,
+    edges: Edges = None,
+    nodes: Nodes = None,
     out: Annotated[Path | None, typer.Option(help="The HTML file (default: RUN/report.html).")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Chains behind the probabilities.")] = 32,
     drivers: Annotated[int, typer.Option(min=0, help="Groups of known labels to mask; 0: no drivers.")] = 32,
@@ -27,10 +31,12 @@ def report(
     """Write one HTML file: metrics, plots, and a player that shows the labels being revealed step by step.
 
     It opens from disk and needs no network. Which known labels drive a node is found by masking them, in groups where
-    there are many. Example: redisc report runs/cora-0
+    there are many. New tables are read by the columns of the fit and scored on the labels that they give. Example:
+    redisc report runs/cora-0
     """
     require("plotly", extra="report")
-    content = collect(Run(folder), samples, drivers)
+    run = Run(folder)
+    content = collect(run, samples, drivers, new_graph(run, edges, nodes))
     target = out or folder / "report.html"
     if not world().leads:
         return

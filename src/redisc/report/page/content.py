@@ -10,6 +10,7 @@ import numpy as np
 from redisc.classifier import NodeClassifier
 from redisc.diffusion import Trace
 from redisc.diffusion.masking import MASKED
+from redisc.errors import DatasetError
 from redisc.estimator import ReDiSC
 from redisc.evaluation import Answer, Examination, scored_nodes
 from redisc.graph import Graph, Split
@@ -38,7 +39,7 @@ class Content:
 
     facts: dict[str, Any]
     split: Split
-    kind: str  # of the scored nodes: "test" or "validation"
+    kind: str  # of the scored nodes: "test", "validation" or "new"
     exam: Examination
     answers: dict[str, Answer]  # of the method and, beside ReDiSC, of its mean-field GNN
     scores: dict[str, dict[str, float]]  # of the same
@@ -68,20 +69,29 @@ class Content:
         return [str(value) if names is None else str(names[value]) for value in self.exam.classes.tolist()]
 
 
-def collect(run: Run, samples: int = 32, driver_groups: int = 0) -> Content:
+def collect(run: Run, samples: int = 32, driver_groups: int = 0, new: Graph | None = None) -> Content:
     """Ask a run everything that its report shows; `samples` chains stand behind the probabilities.
 
-    What drives a node is asked by masking known labels in `driver_groups` groups, or not at all for 0.
+    What drives a node is asked by masking known labels in `driver_groups` groups, or not at all for 0. A `new` graph is
+    scored on all of its labels, none of which the model is told.
     """
-    graph, clf = run.graph(), run.model()
-    split = run.split(graph)
-    kind, mask = scored_nodes(graph, split)
-    exam, no_player = Examination(clf, graph, mask), _why_no_player(clf, graph)
+    clf, graph = run.model(), run.graph() if new is None else new
+    split = run.split(graph) if new is None else _nobody_seen(graph)
+    kind, mask = scored_nodes(graph, split) if new is None else ("new", split.test)
+    exam = Examination(clf, graph, mask, None if new is None else np.full(graph.num_nodes, MASKED))
+    no_player = _why_no_player(clf, graph)
     trace = clf.trace(graph, exam.known) if isinstance(clf, ReDiSC) and not no_player else None
     answers = exam.answers(clf.predict(graph, exam.known) if trace is None else trace.labels, samples)
     scores = {name: exam.score(answer) for name, answer in answers.items()}
     drivers = None if trace is None or not driver_groups else _drivers(clf, exam, driver_groups)
     return Content(run.facts(), split, kind, exam, answers, scores, trace, no_player, drivers)
+
+
+def _nobody_seen(graph: Graph) -> Split:
+    labelled = graph.y != MASKED
+    if not labelled.any():
+        raise DatasetError("the new nodes have no label to score: see `redisc predict` for theirs")
+    return Split(np.zeros_like(labelled), np.zeros_like(labelled), labelled)
 
 
 def _drivers(clf: NodeClassifier, exam: Examination, groups: int) -> DriverLists:

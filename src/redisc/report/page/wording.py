@@ -50,7 +50,7 @@ def fact_list(content: Content) -> str:
         "graph": f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features",
         "classes": f"{len(content.class_names):,}",
         "labels known": f"{known:,} ({100 * known / graph.num_nodes:.1f} %)",
-        "split": f"{train:,} training, {val:,} validation, {test:,} test",
+        "split": f"{train:,} training, {val:,} validation, {test:,} {'new' if content.kind == 'new' else 'test'}",
         "model": clf.title + (f", backbone {backbone}" if backbone else ""),
         "parameters": f"{clf.num_parameters():,}",
         **_diffusion(content),
@@ -64,6 +64,8 @@ def _scored_on(content: Content) -> str:
     count = f"{content.exam.mask.sum():,}"
     if content.kind == "test":
         return f"In percent, on the {count} test nodes, whose labels the model has not seen."
+    if content.kind == "new":
+        return f"In percent, on the {count} labels of new tables, none of which the model was told."
     return (
         f"In percent, on the {count} validation nodes, which chose the model and so flatter it: no test label is known."
     )
