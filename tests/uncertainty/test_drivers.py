@@ -48,6 +48,13 @@ def test_masking_each_known_label_gives_the_change_of_the_posterior():
     assert found.of(3)[0][0] == 4
 
 
+def test_lists_leave_out_what_would_be_shown_as_nothing():
+    found = drivers(KNOWN, [1, 3])
+    assert found.lists(0) == [found.of(1), found.of(3)]
+    least = abs(found.of(1)[0][1])
+    assert found.lists(least)[0] == found.of(1)[:1]
+
+
 def test_labels_out_of_reach_and_known_nodes_have_no_part():
     assert [known for known, _ in drivers(KNOWN, [6], reach=2).of(6)] == [4]
     assert drivers(KNOWN, [0, 1]).of(0) == []

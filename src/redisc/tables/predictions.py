@@ -46,11 +46,8 @@ def likely_members(probabilities: np.ndarray, order: np.ndarray, mass: float) ->
 
 
 def driver_column(drivers: Drivers, ids: Sequence[Any]) -> list[str]:
-    """For each node the ids of the known nodes that drive it, each with its change: `u7 (+0.31)|u2 (-0.05)`."""
-    return [
-        join_names([f"{ids[known]} ({change:+.2f})" for known, change in pairs if abs(change) >= 0.005])
-        for pairs in drivers.lists()
-    ]
+    """For each node the ids of the known nodes that drive it, each with its change: `u7 (+0.310)|u2 (-0.050)`."""
+    return [join_names([f"{ids[known]} ({change:+.3f})" for known, change in pairs]) for pairs in drivers.lists()]
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -16,6 +16,10 @@ Probabilities = Callable[[np.ndarray], np.ndarray]
 """From known labels `(N,)` to probabilities `(N, C)`, with the same random numbers on every call."""
 
 
+VISIBLE = 0.001
+"""A change that is worth being shown: a tenth of a point."""
+
+
 @dataclass(frozen=True)
 class Drivers:
     """For each of `nodes (M,)` the known nodes that drive it most, `known (M, K)`, -1 where there are fewer.
@@ -33,9 +37,10 @@ class Drivers:
         """Return the drivers of a node as pairs of known node and change, the strongest first."""
         return self._pairs(place_of(node, self.nodes))
 
-    def lists(self) -> list[list[tuple[int, float]]]:
-        """Return the drivers of every node of `nodes`, in their order."""
-        return [self._pairs(row) for row in range(len(self.nodes))]
+    def lists(self, least: float = VISIBLE) -> list[list[tuple[int, float]]]:
+        """Return the drivers of every node of `nodes`, in their order; changes below `least` are left out."""
+        every = (self._pairs(row) for row in range(len(self.nodes)))
+        return [[(known, change) for known, change in pairs if abs(change) >= least] for pairs in every]
 
     def _pairs(self, row: int) -> list[tuple[int, float]]:
         pairs = zip(self.known[row].tolist(), self.change[row].tolist(), strict=True)

@@ -22,9 +22,6 @@ MOST_NODES, MOST_EDGES = 50_000, 250_000
 _DRIVER_CHAINS = 8
 """Chains behind each change of a posterior."""
 
-_VISIBLE = 0.005
-"""Smaller changes are left out: they would be shown as zero."""
-
 DriverLists = list[list[tuple[int, float]]]
 """For each node the known nodes that drive it, largest effect first, with what their label adds to the probability of
 the node's likeliest label."""
@@ -96,8 +93,7 @@ def _nobody_seen(graph: Graph) -> Split:
 
 def _drivers(clf: NodeClassifier, exam: Examination, groups: int) -> DriverLists:
     assert isinstance(clf, ReDiSC)
-    found = clf.drivers(labels=exam.known, graph=exam.graph, n_samples=_DRIVER_CHAINS, groups=groups).lists()
-    return [[(known, change) for known, change in pairs if abs(change) >= _VISIBLE] for pairs in found]
+    return clf.drivers(labels=exam.known, graph=exam.graph, n_samples=_DRIVER_CHAINS, groups=groups).lists()
 
 
 def _why_no_player(clf: NodeClassifier, graph: Graph) -> str:
