@@ -17,6 +17,8 @@ from redisc.report.page import cached_places, collect, draw_plots, render_page
 from redisc.run import Run
 from redisc.world import world
 
+_DRIVERS_HELP = "Groups of known labels to mask, 0 for no drivers (default: 32, or 0 above 5,000 nodes)."
+
 
 @app.command()
 def report(
@@ -25,7 +27,7 @@ def report(
     nodes: Nodes = None,
     out: Annotated[Path | None, typer.Option(help="The HTML file (default: RUN/report.html).")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Chains behind the probabilities.")] = 32,
-    drivers: Annotated[int, typer.Option(min=0, help="Groups of known labels to mask; 0: no drivers.")] = 32,
+    drivers: Annotated[int | None, typer.Option(min=0, help=_DRIVERS_HELP)] = None,
     as_json: Json = False,
 ) -> None:
     """Write one HTML file: metrics, plots, and a player that shows the labels being revealed step by step.

@@ -22,6 +22,9 @@ MOST_NODES, MOST_EDGES = 50_000, 250_000
 _DRIVER_CHAINS = 8
 """Chains behind each change of a posterior."""
 
+_DRIVER_GROUPS, _MOST_DRIVEN = 32, 5_000
+"""Masking takes this many times the chains of one answer, which larger graphs do on demand alone."""
+
 DriverLists = list[list[tuple[int, float]]]
 """For each node the known nodes that drive it, largest effect first, with what their label adds to the probability of
 the node's likeliest label."""
@@ -66,11 +69,11 @@ class Content:
         return [str(value) if names is None else str(names[value]) for value in self.exam.classes.tolist()]
 
 
-def collect(run: Run, samples: int = 32, driver_groups: int = 0, new: Graph | None = None) -> Content:
+def collect(run: Run, samples: int = 32, driver_groups: int | None = None, new: Graph | None = None) -> Content:
     """Ask a run everything that its report shows; `samples` chains stand behind the probabilities.
 
-    What drives a node is asked by masking known labels in `driver_groups` groups, or not at all for 0. A `new` graph is
-    scored on all of its labels, none of which the model is told.
+    What drives a node is asked by masking known labels in `driver_groups` groups, or not at all for 0; by default where
+    the graph is small enough. A `new` graph is scored on all of its labels, none of which the model is told.
     """
     clf, graph = run.model(), run.graph() if new is None else new
     split = run.split(graph) if new is None else _nobody_seen(graph)
@@ -80,6 +83,8 @@ def collect(run: Run, samples: int = 32, driver_groups: int = 0, new: Graph | No
     trace = clf.trace(graph, exam.known) if isinstance(clf, ReDiSC) and not no_player else None
     answers = exam.answers(clf.predict(graph, exam.known) if trace is None else trace.labels, samples)
     scores = {name: exam.score(answer) for name, answer in answers.items()}
+    if driver_groups is None:
+        driver_groups = _DRIVER_GROUPS if graph.num_nodes <= _MOST_DRIVEN else 0
     drivers = None if trace is None or not driver_groups else _drivers(clf, exam, driver_groups)
     return Content(run.facts(), split, kind, exam, answers, scores, trace, no_player, drivers)
 
