@@ -11,9 +11,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import typer
 
 from redisc import datasets
-from redisc.cli import main
+from redisc.cli import app, main
 
 QUICK = [
     f"--set={pair}"
@@ -234,6 +235,13 @@ def test_wrong_tables_are_named_by_column_and_row(tables, tmp_path, monkeypatch,
     complaint = refused(monkeypatch, capsys, "fit", *files, "--label", "side")
     assert "row 1" in complaint
     assert "m99" in complaint
+
+
+def test_every_command_has_an_example_of_itself_in_its_help():
+    commands = typer.main.get_command(app).commands
+    assert {"demo", "fit", "predict", "report"} <= set(commands)
+    for name, command in commands.items():
+        assert f"Example: `redisc {name}" in command.help
 
 
 def test_datasets_are_listed_for_people_and_programs():

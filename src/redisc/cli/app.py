@@ -9,15 +9,32 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from redisc.errors import RankError, RediscError
 from redisc.world import joined
 
+_ORDER = ("demo", "fit", "predict", "sample", "evaluate", "report", "datasets", "methods", "convert", "tune")
+
+
+class _InOrder(TyperGroup):
+    """Lists commands in the order in which a user meets them."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names; those without a place come last."""
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
+
+
 app = typer.Typer(
-    help="Complete the labels of a partially labelled graph jointly.", no_args_is_help=True, add_completion=False
+    cls=_InOrder,
+    help="Complete the labels of a partially labelled graph jointly.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
 )
 
 DATASET_HELP = "A name that `redisc datasets` lists, or a folder made by `redisc convert`."

@@ -37,7 +37,7 @@ def bench(
 ) -> None:
     """Measure one update and one sample, by plain PyG code and by the engine, in one run.
 
-    Example: redisc bench --dataset minesweeper --backbone gat_sep
+    Example: `redisc bench --dataset minesweeper --backbone gat_sep`
     """
     from redisc.experiments.bench import growth, peak_memory, run_bench  # noqa: PLC0415 (PyG's layers load slowly)
     from redisc.experiments.e_step_bench import compare_e_steps  # noqa: PLC0415

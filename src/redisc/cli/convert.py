@@ -40,7 +40,7 @@ def convert(
 ) -> None:
     """Save a graph as a folder that opens at once, whatever its size; tables and OGB files are read in pieces.
 
-    Example: redisc convert my_graph --edges edges.parquet --nodes nodes.parquet --label topic --dtype float16
+    Example: `redisc convert my_graph --edges edges.parquet --nodes nodes.parquet --label topic --dtype float16`
     """
     stored = None if dtype is None else feature_dtype(dtype).name
     tables: dict[str, Any] = {"label": label, "id": id, "source": source, "target": target, "weight": weight}

@@ -34,8 +34,9 @@ def reproduce(
 ) -> None:
     """Run what a table of the paper lacks, and print it beside the paper's figures.
 
-    Finished runs are stored at once: an interrupted command goes on where it stopped. Example: redisc reproduce
-    homophilic --datasets cora --seeds 3
+    Finished runs are stored at once: an interrupted command goes on where it stopped.
+
+    Example: `redisc reproduce homophilic --datasets cora --seeds 3`
     """
     results, failures = ResultStore(store), []
     if not show:
@@ -89,8 +90,9 @@ def tune(
 ) -> None:
     """Search settings by validation score alone and write the winner as a recipe; stops and resumes.
 
-    Of tables, which have no split, every fit holds out a fifth of the labels. Example: redisc tune cora --backbone gcn
-    --trials 30
+    Of tables, which have no split, every fit holds out a fifth of the labels.
+
+    Example: `redisc tune cora --backbone gcn --trials 30`
     """
     from redisc.experiments.tune import Search, load_space  # noqa: PLC0415 (Optuna is an extra)
 

@@ -22,7 +22,7 @@ def demo(
 ) -> None:
     """Fit, predict and report on built-in data: under two minutes, no arguments.
 
-    Example: redisc demo
+    Example: `redisc demo`
     """
     results = []
     for scene in SCENES:
@@ -42,7 +42,7 @@ def demo(
 def list_datasets(data_dir: DataDir = None, as_json: Json = False) -> None:
     """List what can be loaded, and from where.
 
-    Example: redisc datasets --data-dir my_graphs
+    Example: `redisc datasets --data-dir my_graphs`
     """
     rows = datasets.available(data_dir)
     if as_json:
@@ -64,7 +64,7 @@ def list_datasets(data_dir: DataDir = None, as_json: Json = False) -> None:
 def list_methods(as_json: Json = False) -> None:
     """List the methods that `redisc fit --method` takes.
 
-    Example: redisc methods --json
+    Example: `redisc methods --json`
     """
     keys = ("name", "title", "family", "heterophilic", "cost", "citation")
     rows = [{key: getattr(kind, key) for key in keys} for kind in METHODS.values()]

@@ -42,7 +42,8 @@ def predict(
     a set have | between them. New tables are read by the columns of the fit, and the labels that they give are known.
     With --in-parts every process of `torchrun` holds its part of the graph, confidence comes from the one chain that is
     written, and there are no sets.
-    Example: redisc predict runs/mine --edges new_edges.csv --nodes new_nodes.csv
+
+    Example: `redisc predict runs/mine --edges new_edges.csv --nodes new_nodes.csv`
     """
     run, target = Run(folder), out or folder / "predictions.csv"
     clf = run.model()

@@ -33,8 +33,9 @@ def report(
     """Write one HTML file: metrics, plots, and a player that shows the labels being revealed step by step.
 
     It opens from disk and needs no network. Which known labels drive a node is found by masking them, in groups where
-    there are many. New tables are read by the columns of the fit and scored on the labels that they give. Example:
-    redisc report runs/cora-0
+    there are many. New tables are read by the columns of the fit and scored on the labels that they give.
+
+    Example: `redisc report runs/cora-0`
     """
     require("plotly", extra="report")
     run = Run(folder)

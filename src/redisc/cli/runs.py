@@ -55,7 +55,8 @@ def fit(
 
     Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. With --calibration the sets
     of `predict` come with a promise; the share is taken from the validation nodes, or else from a table's labels.
-    Example: redisc fit --edges edges.csv --nodes nodes.csv --label topic --text abstract
+
+    Example: `redisc fit --edges edges.csv --nodes nodes.csv --label topic --text abstract`
     """
     tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
     origin, kind = graph_source(dataset, data_dir, seed, tables), method_named(method)
@@ -92,8 +93,9 @@ def sample(
 ) -> None:
     """Draw joint samples of all labels; each column is one consistent labelling.
 
-    New tables are read by the columns of the fit, and the labels that they give are known. Example: redisc sample
-    runs/cora-0 -n 16
+    New tables are read by the columns of the fit, and the labels that they give are known.
+
+    Example: `redisc sample runs/cora-0 -n 16`
     """
     run = Run(folder)
     clf = run.model()
@@ -123,8 +125,9 @@ def evaluate(
     """Score a run on its test nodes; ReDiSC beside its mean-field GNN.
 
     Where a run has no test labels its validation nodes are scored, which flatters. New tables are scored on all labels
-    that they give, none of which is known to the model: leave those empty that the fit has seen. Example: redisc
-    evaluate runs/mine --edges new_edges.csv --nodes new_nodes.csv
+    that they give, none of which is known to the model: leave those empty that the fit has seen.
+
+    Example: `redisc evaluate runs/mine --edges new_edges.csv --nodes new_nodes.csv`
     """
     run = Run(folder)
     clf, new = run.model(), new_graph(run, edges, nodes)
