@@ -44,11 +44,5 @@ def _check_classes(graph: Graph, clf: NodeClassifier) -> None:
     strange = (graph.y >= 0) & ~np.isin(graph.y, clf.classes_)
     if strange.any():
         row = int(strange.argmax())
-        name = class_names(graph, graph.y[row : row + 1])[0]
+        name = graph.names_of(graph.y[row : row + 1])[0]
         raise LabelError(f"nodes row {row}: no training node had the class {name!r}: leave it empty, or fit again")
-
-
-def class_names(graph: Graph, classes: np.ndarray) -> list[str]:
-    """Return the names of classes, or their numbers as text."""
-    names = graph.class_names
-    return [str(c) if names is None else str(names[c]) for c in classes.tolist()]

@@ -10,7 +10,7 @@ import typer
 
 from redisc.classifier import NodeClassifier
 from redisc.cli.app import Json, RunFolder, app
-from redisc.cli.asking import Question, class_names, question
+from redisc.cli.asking import Question, question
 from redisc.cli.output import console, print_json
 from redisc.cli.table_options import Edges, Nodes
 from redisc.errors import ConfigError
@@ -73,7 +73,7 @@ def _columns(
     clf: NodeClassifier, asked: Question, aside: np.ndarray, samples: int, alpha: float
 ) -> tuple[dict[str, list[Any]], PredictionSets | None]:
     """Return the table, and its sets where the nodes `aside (N,)` calibrate them; a label is always in its set."""
-    graph, names = asked.graph, class_names(asked.graph, clf.classes_)
+    graph, names = asked.graph, asked.graph.names_of(clf.classes_)
     labels, probabilities = clf.predict(graph, asked.known), clf.predict_proba(samples, asked.known, graph=graph)
     place, sets = np.searchsorted(clf.classes_, labels), None
     if aside.any():
@@ -107,7 +107,7 @@ def _predict_in_parts(clf: NodeClassifier, graph: Graph, target: Path, as_json: 
     labels, confidence = clf.predict_in_parts(graph)
     known = int((clf.known_ >= 0).sum())
     if world().leads:
-        names = dict(zip(clf.classes_.tolist(), class_names(graph, clf.classes_), strict=True))
+        names = dict(zip(clf.classes_.tolist(), graph.names_of(clf.classes_), strict=True))
         columns = {
             "id": ids_of(graph),
             "label": [names[label] for label in labels.tolist()],

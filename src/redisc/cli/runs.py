@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from redisc.cli.app import DATASET_HELP, DataDir, Json, RunFolder, app
-from redisc.cli.asking import class_names, new_graph, question
+from redisc.cli.asking import new_graph, question
 from redisc.cli.inputs import build, choose_masks, read_settings, set_aside
 from redisc.cli.keeping import kept
 from redisc.cli.output import console, print_comparison, print_json
@@ -102,7 +102,7 @@ def sample(
     if not isinstance(clf, ReDiSC):
         raise ConfigError(f"{folder} is a run of {clf.title}, which draws no joint samples: see `redisc predict`")
     asked = question(run, clf, edges, nodes)
-    graph, names = asked.graph, dict(zip(clf.classes_.tolist(), class_names(asked.graph, clf.classes_), strict=True))
+    graph, names = asked.graph, dict(zip(clf.classes_.tolist(), asked.graph.names_of(clf.classes_), strict=True))
     drawn = clf.sample(n, asked.known, temperature, graph=graph, random_state=seed)
     columns = {"id": ids_of(graph)} | {f"sample_{k}": [names[c] for c in row] for k, row in enumerate(drawn.tolist())}
     target = out or folder / "samples.csv"

@@ -178,6 +178,11 @@ class Graph:
         """Number of neighbours of each node (N,), int64."""
         return np.diff(self.indptr)
 
+    def names_of(self, classes: np.ndarray) -> list[str]:
+        """The names of classes, or their numbers as text."""
+        names = self.class_names
+        return [str(c) if names is None else str(names[c]) for c in classes.tolist()]
+
     def neighbourhood(self, node: int) -> np.ndarray:
         """A node and its neighbours, itself first, int64."""
         if not 0 <= node < self.num_nodes:

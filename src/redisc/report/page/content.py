@@ -65,8 +65,7 @@ class Content:
     @property
     def class_names(self) -> list[str]:
         """The names of the examination's classes."""
-        names = self.graph.class_names
-        return [str(value) if names is None else str(names[value]) for value in self.exam.classes.tolist()]
+        return self.graph.names_of(self.exam.classes)
 
 
 def collect(run: Run, samples: int = 32, driver_groups: int | None = None, new: Graph | None = None) -> Content:
