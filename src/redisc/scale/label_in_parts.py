@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from redisc.diffusion import MASKED, State
+from redisc.diffusion import trace_chain
 from redisc.errors import ConfigError
 from redisc.graph import Graph
 from redisc.model import JointModel
@@ -18,7 +18,7 @@ from redisc.world import world
 def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing: str) -> tuple[np.ndarray, np.ndarray]:
     """Return labels `(N,)` as places in the classes, and the confidence in them `(N,)`; the same on every rank.
 
-    A rank holds its rows of the adjacency and the features, one layer's rows of its nodes and halo, and some 60 bytes
+    A rank holds its rows of the adjacency and the features, one layer's rows of its nodes and halo, and some 70 bytes
     for every node of the whole graph: its label, when it is revealed, its confidence.
     """
     architecture = model.blueprint.architecture
@@ -28,12 +28,5 @@ def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing:
     features = model.origin.scaling.apply(graph.x[part.start : part.stop], model.blueprint.dtype)
     engine, known = PartEngine(part, features, architecture.hops), model.origin.known_for(graph)
     process = model.process(engine.denoise(model.denoiser), known, temperature, "evaluation", routing)
-    confidence = torch.from_numpy((known != MASKED).astype(np.float64))
-
-    def watch(state: State) -> State:
-        if state.revealed is not None:
-            shown = state.revealed
-            confidence[shown.node] = shown.logits.double().softmax(1).gather(1, shown.labels[:, None]).squeeze(1)
-        return state
-
-    return process.run(1, watch)[0].numpy(), confidence.numpy()
+    walked = trace_chain(process)
+    return walked.labels, walked.confidence
