@@ -560,3 +560,13 @@ def test_the_trace_is_the_path_of_the_prediction(clf):
     assert (trace.known == (clf.known_ >= 0)).all()
     assert trace.revealed_at.min() >= 1
     assert trace.revealed_at.max() <= clf.steps
+
+
+def test_questions_in_a_row_prepare_another_graph_once(clf, monkeypatch):
+    other, prepared, prepare = GRAPH.subgraph(np.arange(GRAPH.num_nodes - 1)), [], clf._engine_for
+    monkeypatch.setattr(clf, "_engine_for", lambda graph, told=None: prepared.append(graph) or prepare(graph, told))
+    clf.predict(other)
+    clf.predict_proba(2, graph=other)
+    assert prepared == [other]
+    third = GRAPH.subgraph(np.arange(GRAPH.num_nodes - 2))
+    assert len(clf.predict(third)) == GRAPH.num_nodes - 2
