@@ -56,7 +56,12 @@ def bench(
         draw_growth(result["growth"], plot)
     if as_json:
         print_json(result)
-        return
+    else:
+        _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    """Print both sides' times, what an update and a sample were made of, memory, and growth."""
     for name in ("m_step", "sample"):
         row = result[name]
         line = f"{name:7} plain {1000 * row['reference_s']:8.1f} ms   engine {1000 * row['engine_s']:7.1f} ms"
