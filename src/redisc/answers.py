@@ -62,9 +62,11 @@ class JointAnswers(NodeClassifier):
         if decode not in get_args(Decode):
             raise ConfigError(f"decode={decode!r}: choose one of {', '.join(get_args(Decode))}")
         if decode == "best-of-n":
-            return self.classes_[self._best_of(n_samples, graph, labels)]
-        routing = "confident-first" if decode == "confident" else self._setting("routing")
-        return self.classes_[self._greedy(graph, labels, routing)]
+            places = self._best_of(n_samples, graph, labels)
+        else:
+            routing = "confident-first" if decode == "confident" else self._setting("routing")
+            places = self._greedy(graph, labels, routing)
+        return self.classes_[places]
 
     def predict_in_parts(self, graph: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Return what `predict` does, `(N,)`, and its confidence `(N,)`, with the graph shared by all processes.

@@ -79,7 +79,7 @@ def test_the_many_ways_to_write_a_csv(tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b"", "empty; its first row must name the columns"),
+        (b"", "its first row is empty"),
         (b"a,b\n1,2\n1,2,3\n", "row 1: Expected 2 columns, got 3"),
         (b"a,b\n1\n", "row 0: Expected 2 columns, got 1"),
         (b"a,b\n1,\xff\n", "not UTF-8"),
