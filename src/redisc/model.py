@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from redisc.clock import Told
-from redisc.diffusion import ReverseProcess, Schedule, chain_rule, elbo, get_routing
+from redisc.diffusion import CHAINS_AT_ONCE, ReverseProcess, Schedule, chain_rule, elbo, get_routing
 from redisc.diffusion.sampler import Denoise
 from redisc.em import Sampled, draw_samples, watched
 from redisc.engine import Engine, Scale, engine_for
@@ -116,7 +116,7 @@ class JointModel:
         """Return log-likelihoods `(n,)` of `labels (N,)`, one a chain that is made to reveal them."""
         process = self.process(engine.denoise(self.denoiser), known, 1.0, purpose, routing)
         given, judgement = torch.from_numpy(labels).to(self.blueprint.device), elbo if method == "elbo" else chain_rule
-        groups = torch.arange(n).split(8)
+        groups = torch.arange(n).split(CHAINS_AT_ONCE)
         mine = [judgement(watched(process, told, k, len(groups)), given, group) for k, group in enumerate(groups)]
         return torch.cat(mine).cpu().numpy()
 

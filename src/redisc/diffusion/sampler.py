@@ -55,6 +55,9 @@ class State:
         return State(self.labels[which], self.chains[which])
 
 
+CHAINS_AT_ONCE = 8
+"""How many chains an answer runs together: enough to share work, few enough to bound memory. It changes no sample."""
+
 AfterStep = Callable[[State], State]
 Watch = Callable[[int, int], None]
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from redisc.clock import Told
-from redisc.diffusion import MASKED, ReverseProcess, Schedule, State, get_routing
+from redisc.diffusion import CHAINS_AT_ONCE, MASKED, ReverseProcess, Schedule, State, get_routing
 from redisc.em.config import EMConfig
 from redisc.engine import Engine
 from redisc.nn import Denoiser
@@ -58,7 +58,7 @@ def draw_samples(
     process: ReverseProcess,
     chains: Tensor,
     num_classes: int,
-    group: int = 8,
+    group: int = CHAINS_AT_ONCE,
     alone: bool = False,
     told: Told | None = None,
 ) -> Sampled:

@@ -57,7 +57,7 @@ def _typed_column(column: Any, kind: str) -> Any:
         return _as_whole(column)
     if kind in ("float", "empty"):
         return _floats(column).to_pandas()
-    if kind in ("bool", "truth"):
+    if kind == "bool":
         return _as_truth(column).to_pandas()
     return column.to_pandas()
 

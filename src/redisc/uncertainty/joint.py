@@ -8,12 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redisc.diffusion import MASKED, ReverseProcess, State
+from redisc.diffusion import CHAINS_AT_ONCE, MASKED, ReverseProcess, State
 from redisc.errors import MaskError
 from redisc.task import place_of
-
-_GROUP = 8
-"""Chains that run at once."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +75,7 @@ def joint_table(process: ReverseProcess, nodes: np.ndarray, classes: np.ndarray,
     """
     totals: dict[tuple[int, ...], float] = {}
     where = torch.from_numpy(nodes).to(process.known.device)
-    for group in torch.arange(chains).split(_GROUP):
+    for group in torch.arange(chains).split(CHAINS_AT_ONCE):
         observer = _LastReveal(where, len(process.known), len(classes), len(group))
         drawn = process.run(group, observer)[:, where].tolist()
         for row, last, shares in zip(drawn, observer.last.tolist(), observer.probabilities.tolist(), strict=True):
