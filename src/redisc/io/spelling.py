@@ -38,7 +38,10 @@ def kind_of(column: Any, role: Role) -> str:
 
 
 def typed(table: Any, kinds: Mapping[str, str]) -> Any:
-    """A pandas frame of the named columns of an Arrow table of text, each as its kind says."""
+    """A pandas frame of the named columns of an Arrow table of text, each as its kind says.
+
+    Beside the kinds of `kind_of`, "truth" is a column of truth values with gaps, as one read in chunks may have.
+    """
     pandas = require("pandas", extra="files")
     columns = {name: _typed_column(table.column(name), kind) for name, kind in kinds.items()}
     return pandas.DataFrame(columns, index=pandas.RangeIndex(table.num_rows))
@@ -57,7 +60,7 @@ def _typed_column(column: Any, kind: str) -> Any:
         return _as_whole(column)
     if kind in ("float", "empty"):
         return _floats(column).to_pandas()
-    if kind == "bool":
+    if kind in ("bool", "truth"):
         return _as_truth(column).to_pandas()
     return column.to_pandas()
 
