@@ -89,6 +89,9 @@ class ReDiSC(JointAnswers):
         mean_field_patience: Epochs without a gain before the warm start stops.
         mean_field_learning_rate: Adam's, for the mean-field GNN.
         mean_field_weight_decay: Adam's coupled decay, for the mean-field GNN.
+        mean_field_consistency: Weight of the disagreement between several passes with dropout in the warm start's loss,
+            for graphs with few labels (after GRAND); 0 leaves it out.
+        mean_field_views: How many such passes an update takes.
         mean_field_temperature: Of the samples that first fill the queue.
         metric: "accuracy", "balanced_accuracy" or "roc_auc", for stopping and priority.
         class_weight: None, "balanced", or a mapping from class to weight.
@@ -164,6 +167,8 @@ class ReDiSC(JointAnswers):
         mean_field_patience: int = 100,
         mean_field_learning_rate: float = 0.01,
         mean_field_weight_decay: float = 5e-4,
+        mean_field_consistency: float = 0.0,
+        mean_field_views: int = 4,
         mean_field_temperature: float = 0.5,
         metric: str = "accuracy",
         class_weight: str | Mapping[Any, float] | None = None,
@@ -220,6 +225,8 @@ class ReDiSC(JointAnswers):
         self.mean_field_patience = mean_field_patience
         self.mean_field_learning_rate = mean_field_learning_rate
         self.mean_field_weight_decay = mean_field_weight_decay
+        self.mean_field_consistency = mean_field_consistency
+        self.mean_field_views = mean_field_views
         self.mean_field_temperature = mean_field_temperature
         self.metric = metric
         self.class_weight = class_weight

@@ -4,7 +4,7 @@ import pytest
 
 from redisc.errors import CheckpointError
 from redisc.experiments.batch import missing, run_missing
-from redisc.experiments.cell import Cell, row_key, run_cell
+from redisc.experiments.cell import Cell, _defaults, row_key, run_cell
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import by_group, summarise
 
@@ -42,6 +42,19 @@ def test_a_cell_tells_everything_about_its_run():
     assert row["metrics"]["node_accuracy"] > 0.6
     assert set(row) >= {"versions", "split", "seconds", "peak_mib", "parameters", "validation", "backbone"}
     assert run_cell(CELL)["metrics"] == row["metrics"]
+
+
+def test_a_row_stays_with_the_defaults_it_ran_with(tmp_path, monkeypatch):
+    store, other = ResultStore(tmp_path / "runs.jsonl"), {**_defaults("lp"), "iterations": 7}
+    store.add(run_cell(CELL))
+    assert missing([CELL], store) == []
+    assert missing([Cell("lp", "karate", 0, {"iterations": 9})], store)
+    with monkeypatch.context() as changed:
+        changed.setattr("redisc.experiments.cell._defaults", lambda method: other)
+        assert missing([CELL], store) == [CELL]
+    with monkeypatch.context() as added:
+        added.setattr("redisc.experiments.cell._defaults", lambda method: {**_defaults("lp"), "newer": 0})
+        assert missing([CELL], store) == []
 
 
 def test_only_missing_cells_run_each_in_a_process_of_its_own(tmp_path):

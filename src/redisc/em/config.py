@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -44,29 +45,16 @@ class EMConfig:
     mean_field_patience: int = 100  # epochs without a gain before the warm start stops
     mean_field_learning_rate: float = 0.01  # Adam
     mean_field_weight_decay: float = 5e-4  # coupled
+    mean_field_consistency: float = 0.0  # weight of the disagreement between views of dropout
+    mean_field_views: int = 4  # passes with dropout an update, where they are to agree
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
 
     def __post_init__(self) -> None:
         check_kinds(self)
-        for name in (
-            "iterations",
-            "masks",
-            "e_step_every",
-            "e_step_samples",
-            "queue_size",
-            "evaluate_every",
-            "batches_per_draw",
-        ):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)}: it must be at least 1")
-        positive = ("queue_temperature", "mean_field_temperature", "learning_rate", "mean_field_learning_rate")
-        for name in positive:
-            if getattr(self, name) <= 0:
-                raise ConfigError(f"{name}={getattr(self, name)}: it must be above 0")
-        decays = ("batch_size", "weight_decay", "mean_field_weight_decay", "patience", "mean_field_patience")
-        for name in ("e_step_temperature", "evaluation_temperature", "warm_iterations", "mean_field_epochs", *decays):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name}={getattr(self, name)}: it must be 0 or more")
+        for names, fits, bound in _BOUNDS:
+            for name in names:
+                if not fits(getattr(self, name)):
+                    raise ConfigError(f"{name}={getattr(self, name)}: it must be {bound}")
         if self.objective not in get_args(Objective):
             raise ConfigError(f"unknown objective {self.objective!r}; choose one of {', '.join(get_args(Objective))}")
         get_routing(self.e_step_routing)
@@ -75,5 +63,28 @@ class EMConfig:
             raise ConfigError(f"batches_of={self.batches_of!r}: choose nodes or clusters")
         if self.priority not in ("validation", "train-cv", "none"):
             raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
+        if self.mean_field_consistency and self.batch_size:
+            raise ConfigError("mean_field_consistency needs the whole graph in an update: set batch_size to 0")
         if self.folds < 2:
             raise ConfigError(f"folds={self.folds}: train-cv needs at least 2")
+
+
+_BOUNDS: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
+    (
+        ("iterations", "masks", "e_step_every", "e_step_samples", "queue_size", "evaluate_every", "batches_per_draw",
+         "mean_field_views"),
+        lambda value: value >= 1,
+        "at least 1",
+    ),
+    (
+        ("queue_temperature", "mean_field_temperature", "learning_rate", "mean_field_learning_rate"),
+        lambda value: value > 0,
+        "above 0",
+    ),
+    (
+        ("e_step_temperature", "evaluation_temperature", "warm_iterations", "batch_size", "weight_decay", "patience",
+         "mean_field_epochs", "mean_field_patience", "mean_field_weight_decay", "mean_field_consistency"),
+        lambda value: value >= 0,
+        "0 or more",
+    ),
+)  # fmt: skip

@@ -14,6 +14,7 @@ from redisc.clock import Clock
 from redisc.diffusion.masking import MASKED
 from redisc.em.batches import Batches, places_for
 from redisc.em.config import EMConfig
+from redisc.em.consistency import disagreement
 from redisc.em.keeper import Keeper
 from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
@@ -56,6 +57,7 @@ def train_mean_field(
 ) -> WarmStart:
     """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score.
 
+    With `mean_field_consistency` the views' disagreement is minimised too.
     A `keeper` is given the state now and then, and the training goes on from the one that it found.
     """
     labelled = (problem.known != MASKED).nonzero().squeeze(1)
@@ -68,6 +70,13 @@ def train_mean_field(
         if upcoming is not None:
             engine.announce(upcoming, model.depth, derive_seed(batch_seed, batches.position + 1))
         return F.cross_entropy(logits, problem.known[rows], weight=problem.class_weight)
+
+    def consistent_loss() -> Tensor:
+        rows = next(batches)
+        views = torch.stack([engine.mean_field(model, dropout) for _ in range(config.mean_field_views)])
+        targets = problem.known[rows].expand(len(views), -1)
+        fit = F.cross_entropy(views[:, rows].flatten(0, 1), targets.flatten(), weight=problem.class_weight)
+        return fit + config.mean_field_consistency * disagreement(views)
 
     def validate() -> float:
         with torch.no_grad():
@@ -83,7 +92,8 @@ def train_mean_field(
     )
     training = Training(model, pace)
     keep = None if keeper is None else _kept_by(keeper, training, dropout, batches, clock)
-    trained = training.run(loss, validate, clock, MEAN_FIELD, keep, batches.per_round)
+    minimised = consistent_loss if config.mean_field_consistency else loss
+    trained = training.run(minimised, validate, clock, MEAN_FIELD, keep, batches.per_round)
     with torch.no_grad():
         probabilities = engine.mean_field(model).softmax(1)
     return WarmStart(probabilities, problem.validation.score(probabilities.argmax(1), probabilities), trained.epochs)

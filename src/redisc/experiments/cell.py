@@ -8,6 +8,7 @@ import platform
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -19,6 +20,9 @@ from redisc.evaluation import evaluate_run
 from redisc.experiments.peak import peak_resident
 from redisc.graph import Split
 from redisc.methods import method_named
+
+_OF_THE_MACHINE = frozenset({"device", "random_state", "recipe", "scratch", "verbose"})
+"""Settings that do not tell cells apart: a seed has its own place, and recipes are resolved before."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,27 @@ class Cell:
 
 def cell_key(method: str, dataset: str, seed: int, settings: dict[str, Any]) -> str:
     """Return the key of a cell, which a stored row has too."""
-    return json.dumps([method, dataset, seed, settings], sort_keys=True)
+    return json.dumps([method, dataset, seed, complete_settings(method, settings)], sort_keys=True)
 
 
 def row_key(row: dict[str, Any]) -> str:
     """Return the key of the cell that a stored row came from."""
     return cell_key(row["method"], row["dataset"], row["seed"], row["settings"])
+
+
+def complete_settings(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings with the method's defaults for all that they leave out.
+
+    Rows hold them complete, so a default that changes later makes a row another cell's. A setting that came after a
+    row is filled in: its default has to do what was done before.
+    """
+    return {**_defaults(method), **settings}
+
+
+@cache
+def _defaults(method: str) -> dict[str, Any]:
+    default = method_named(method)().get_params()
+    return {name: value for name, value in default.items() if name not in _OF_THE_MACHINE}
 
 
 def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
@@ -63,7 +82,7 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
         "dataset": cell.dataset,
         "backbone": clf.get_params().get("backbone"),
         "seed": cell.seed,
-        "settings": cell.settings,
+        "settings": complete_settings(cell.method, cell.settings),
         "split": split_hash(split),
         "versions": _versions(),
         "seconds": round(seconds, 2),

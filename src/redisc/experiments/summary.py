@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from redisc.experiments.cell import complete_settings
+
 METRICS = ("node_accuracy", "subgraph_accuracy", "roc_auc")
 
 
@@ -22,7 +24,7 @@ def by_group(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
 
 def group_key(method: str, dataset: str, settings: dict[str, Any]) -> str:
     """Return one line that tells groups of runs apart."""
-    return json.dumps([method, dataset, settings], sort_keys=True)
+    return json.dumps([method, dataset, complete_settings(method, settings)], sort_keys=True)
 
 
 def summarise(rows: list[dict[str, Any]], part: str = "metrics") -> dict[str, Any]:
