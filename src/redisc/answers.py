@@ -178,8 +178,9 @@ class JointAnswers(NodeClassifier):
         """Return which known labels drive the nodes (all of them by default): see `Drivers`.
 
         Known labels within `reach` hops (twice the number of layers by default) are masked, and the change of the
-        posterior is measured with `n_samples` chains that share their random numbers. With more labels than `groups`
-        they are masked in groups, which is faster and less exact; `Drivers.alone` tells.
+        probability of the label that `predict` gives is measured with `n_samples` chains that share their random
+        numbers. With more labels than `groups` they are masked in groups, which is faster and less exact;
+        `Drivers.alone` tells.
         """
         for name, value in (("n_samples", n_samples), ("groups", groups), ("top", top)):
             _check_at_least_one(name, value)
@@ -194,9 +195,10 @@ class JointAnswers(NodeClassifier):
             sampled = model.draw(engine, given, n_samples, 1.0, "probabilities", self._setting("routing"))
             return sampled.probabilities.cpu().numpy()
 
+        answers = self._greedy(graph, labels, self._setting("routing"))[chosen]
         generator = numpy_generator(model.origin.seed, "drivers")
         with threads_for(target.num_nodes), self._telling() as told:
-            return find_drivers(target, known, probabilities, chosen, hops, groups, top, generator, told)
+            return find_drivers(target, known, probabilities, chosen, answers, hops, groups, top, generator, told)
 
     def _best_of(self, n: int, graph: Any, labels: Any) -> np.ndarray:
         """Return the candidate `(N,)` with the highest bound; all are judged along the same few plans of reveals."""

@@ -24,12 +24,20 @@ def by_distance(known):
     return np.column_stack([1 - p, p])
 
 
-def drivers(known, nodes, groups=64, reach=6, top=3, seed=0):
-    rng = np.random.default_rng(seed)
-    return find_drivers(star_path(len(known)), known, by_distance, np.array(nodes), reach, groups, top, rng)
+def drivers(known, nodes, groups=64, reach=6, top=3, seed=0, answers=None):
+    rng, nodes = np.random.default_rng(seed), np.array(nodes)
+    answers = by_distance(known)[nodes].argmax(1) if answers is None else np.array(answers)
+    return find_drivers(star_path(len(known)), known, by_distance, nodes, answers, reach, groups, top, rng)
 
 
 KNOWN = np.array([1, -1, -1, -1, 0, -1, -1])
+
+
+def test_changes_are_those_of_the_answer_that_was_given():
+    (for_it, against_it) = (drivers(KNOWN, [1], answers=[c]).of(1) for c in (1, 0))
+    assert [known for known, _ in for_it] == [known for known, _ in against_it]
+    assert np.allclose([change for _, change in for_it], [-change for _, change in against_it])
+    assert dict(for_it)[0] > 0
 
 
 def test_masking_each_known_label_gives_the_change_of_the_posterior():

@@ -24,8 +24,8 @@ VISIBLE = 0.001
 class Drivers:
     """For each of `nodes (M,)` the known nodes that drive it most, `known (M, K)`, -1 where there are fewer.
 
-    `change (M, K)` is the probability of the node's most probable label less what it is with that known label masked:
-    above 0 the label speaks for the answer, below 0 against it.
+    `change (M, K)` is the probability of the node's answer less what it is with that known label masked: above 0 the
+    label speaks for the answer, below 0 against it.
     """
 
     nodes: np.ndarray
@@ -52,6 +52,7 @@ def find_drivers(
     known: np.ndarray,
     probabilities: Probabilities,
     nodes: np.ndarray,
+    answers: np.ndarray,
     reach: int,
     groups: int,
     top: int,
@@ -60,18 +61,17 @@ def find_drivers(
 ) -> Drivers:
     """Mask known labels within `reach` hops of `nodes`, in at most `groups` groups, and rank them by their effect.
 
+    The effect is that on the probability of `answers (M,)`, one class number a node.
     Where there are no more candidates than groups each is masked alone. Else a group holds labels scattered over the
     graph at random, and a change counts for the member that is nearest to the node, within `reach` hops.
     """
-    before = probabilities(known)[nodes]
-    answer = before.argmax(1)
     rows = np.arange(len(nodes))
+    before = probabilities(known)[nodes][rows, answers]
     candidates = _candidates(graph, known, nodes, reach)
     parts = np.array_split(generator.permutation(candidates), min(groups, len(candidates))) if len(candidates) else []
     owners, changes = [], []
     for place, part in enumerate(parts):
-        after = probabilities(_without(known, part))[nodes]
-        changes.append(before[rows, answer] - after[rows, answer])
+        changes.append(before - probabilities(_without(known, part))[nodes][rows, answers])
         owners.append(nearest_of(graph, part, reach)[nodes])
         if told is not None:
             told("masking labels", place + 1, len(parts))
