@@ -47,13 +47,28 @@ def test_bins_weighed_by_their_nodes_give_the_metrics(seed, edges):
     assert np.average([part.subgraph_accuracy for part in found], weights=counts) == pytest.approx(whole[1])
 
 
+def lines_of(panel):
+    return {line.get_label(): line.get_ydata() for line in panel.get_lines() if not line.get_label().startswith("_")}
+
+
 def test_every_answer_is_a_line_in_both_panels(tmp_path, figures):
-    answers = {"guess": GUESS, "truth": STAR.y}
-    draw_accuracy_by_degree(STAR, STAR.y, answers, np.ones(5, dtype=bool), None, tmp_path / "a.png")
+    edges = np.concatenate([STAR.edge_index() + 5 * k for k in range(10)], axis=1)
+    stars = Graph(edge_index=edges, y=np.tile(STAR.y, 10))
+    answers = {"guess": np.tile(GUESS, 10), "truth": stars.y}
+    draw_accuracy_by_degree(stars, stars.y, answers, np.ones(50, dtype=bool), None, tmp_path / "a.png")
     node, subgraph = figures[0].axes
-    drawn = {line.get_label(): line.get_ydata().tolist() for line in subgraph.get_lines()}
+    drawn = {name: heights.tolist() for name, heights in lines_of(subgraph).items()}
     assert drawn == {"guess": [0, pytest.approx(2 / 3), 0], "truth": [1, 1, 1]}
-    assert [tick.get_text() for tick in node.get_xticklabels()] == ["0\n(1)", "1\n(3)", "3\n(1)"]
+    assert [tick.get_text() for tick in node.get_xticklabels()] == ["0\n(10)", "1\n(30)", "3\n(10)"]
+
+
+def test_bins_of_few_nodes_are_pale_and_have_no_line(tmp_path, figures):
+    draw_accuracy_by_degree(STAR, STAR.y, {"guess": GUESS}, np.ones(5, dtype=bool), None, tmp_path / "a.png")
+    node = figures[0].axes[0]
+    assert np.isnan(lines_of(node)["guess"]).all()
+    (pale,) = [line for line in node.get_lines() if line.get_label().startswith("_")]
+    assert pale.get_ydata().tolist() == [0, pytest.approx(2 / 3), 1]
+    assert pale.get_alpha() < 1
 
 
 def test_an_empty_mask_is_refused(tmp_path):

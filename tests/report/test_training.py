@@ -28,6 +28,13 @@ def test_both_curves_the_level_and_the_best_look_are_drawn(tmp_path, figures):
     assert validation.get_ylabel() == "validation ROC-AUC"
 
 
+def test_a_single_look_is_a_mark(tmp_path, figures):
+    once = {key: value[:1] if isinstance(value, list) else value for key, value in HISTORY.items()}
+    draw_training(once, tmp_path / "a.png")
+    (curve,) = [line for line in figures[0].axes[0].get_lines() if line.get_label() == "ReDiSC"]
+    assert curve.get_marker() == "o"
+
+
 @pytest.mark.parametrize("level", [float("nan"), None])
 def test_without_a_mean_field_there_is_no_level(tmp_path, figures, level):
     draw_training({**HISTORY, "mean_field_validation": level}, tmp_path / "a.svg")

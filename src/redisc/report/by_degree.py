@@ -18,6 +18,12 @@ from redisc.report.palette import class_colours, class_shapes
 _MOST_SINGLE = 8
 """Up to so many different degrees each has a bin of its own."""
 
+_FEW = 10
+"""Bins of fewer nodes are paler, and no line goes through them: they say little."""
+
+_APART = 0.08
+"""How far answers stand apart, so that none covers another."""
+
 
 @dataclass(frozen=True)
 class DegreeBin:
@@ -67,19 +73,25 @@ def degree_bins(degrees: np.ndarray) -> list[tuple[int, int]]:
 def draw_accuracy_by_degree(
     graph: Graph, y_true: np.ndarray, answers: Mapping[str, np.ndarray], mask: Any, known: Any, path: str | Path
 ) -> None:
-    """Draw node and subgraph accuracy by degree, a line for each answer `(N,)`, with the numbers of nodes below."""
+    """Draw node and subgraph accuracy by degree, a line for each answer `(N,)`, with the numbers of nodes below.
+
+    Bins of fewer than ten nodes are pale.
+    """
     figures = {name: accuracy_by_degree(graph, y_true, labels, mask, known) for name, labels in answers.items()}
     bins, colours, shapes = (
         next(iter(figures.values())),
         class_colours(len(answers)),
         class_shapes(8 * len(answers))[::8],
     )
+    few = np.array([part.count < _FEW for part in bins])
     width = float(np.clip(1.4 + 0.55 * len(bins), 3.6, 7.0))
     with sheet(path, (2 * width, 3.8), columns=2, sharey=True) as panels:
         for panel, key in zip(panels[0], ("node_accuracy", "subgraph_accuracy"), strict=True):
             for name, colour, shape in zip(figures, colours, shapes, strict=True):
-                heights = [getattr(part, key) for part in figures[name]]
-                panel.plot(range(len(bins)), heights, marker=shape, color=colour, label=name)
+                heights = np.array([getattr(part, key) for part in figures[name]])
+                places = np.arange(len(bins)) + _APART * (list(figures).index(name) - (len(figures) - 1) / 2)
+                panel.plot(places, np.where(few, np.nan, heights), marker=shape, color=colour, label=name)
+                panel.plot(places[few], heights[few], shape, color=colour, alpha=0.3)
             panel.set_xticks(range(len(bins)), labels=[f"{part.name}\n({part.count:,})" for part in bins], fontsize=8)
             panel.set(title=key.replace("_", " "), xlabel="degree (nodes)", ylim=(-0.03, 1.03))
             panel.grid(alpha=0.3)

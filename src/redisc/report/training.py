@@ -24,7 +24,8 @@ def draw_training(history: Mapping[str, Any], path: str | Path, metric: str = "a
     with sheet(path, (7.0, 5.0), rows=2, sharex=True) as panels:
         (upper,), (lower,) = panels
         for panel, key, name in ((upper, "loss", "loss"), (lower, "validation", f"validation {_plain(metric)}")):
-            panel.plot(history["iteration"], history[key], color=_CURVE, linewidth=1.3, label="ReDiSC")
+            marker = "o" if len(history["iteration"]) == 1 else "-"  # no line goes through one point
+            panel.plot(history["iteration"], history[key], marker, color=_CURVE, linewidth=1.3, label="ReDiSC")
             panel.set_ylabel(name)
             panel.grid(alpha=0.3)
         _mark_best(upper, lower, history)

@@ -16,6 +16,9 @@ from redisc.report.page.content import Content
 from redisc.report.reliability import draw_reliability
 from redisc.report.training import draw_training
 
+_MANY_CLASSES = 15
+"""The table of more classes takes the whole width."""
+
 
 @dataclass(frozen=True)
 class Plot:
@@ -50,15 +53,17 @@ def _of_the_answers(content: Content) -> Iterator[Plot]:
     )
     yield _drawn(
         "Accuracy by degree",
-        f"Node and subgraph accuracy of {scored} by their number of neighbours.",
+        f"Node and subgraph accuracy of {scored} by their number of neighbours; bins of fewer than ten are pale.",
         lambda path: draw_accuracy_by_degree(
             content.graph, exam.truth, _named_labels(content), exam.mask, content.known, path
         ),
+        wide=True,
     )
     yield _drawn(
         "Confusion",
         f"Which label {scored} of each true class got.",
         lambda path: draw_confusion(exam.truth, answer.labels, exam.mask, content.class_names, path),
+        wide=len(content.class_names) > _MANY_CLASSES,
     )
 
 
@@ -77,8 +82,8 @@ def _named_labels(content: Content) -> dict[str, np.ndarray]:
     return {titles[name]: answer.labels for name, answer in content.answers.items()}
 
 
-def _drawn(title: str, words: str, draw: Callable[[Path], None]) -> Plot:
+def _drawn(title: str, words: str, draw: Callable[[Path], None], wide: bool = False) -> Plot:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plot.svg"
         draw(path)
-        return Plot(title, words, "svg+xml", path.read_bytes())
+        return Plot(title, words, "svg+xml", path.read_bytes(), wide)
