@@ -42,6 +42,26 @@ def test_rows_are_means_and_deviations_over_seeds_beside_the_papers(store):
     assert as_csv(rows).count("\n") == len(rows) + 1
 
 
+def test_every_row_has_every_key(store):
+    keys = {f"{mine}{name}{end}" for mine in ("", "paper_") for name in ("node", "subgraph") for end in ("", "_std")}
+    assert all(keys <= set(row) for row in table_rows("homophilic", None, 10, store))
+
+
+@pytest.mark.parametrize(
+    ("name", "ablated", "kept"),
+    [
+        ("priority-queue", "priority", "validation"),
+        ("labelled-first", "routing", "labelled-first"),
+        ("labelled-first", "e_step_routing", "labelled-first"),
+        ("time-aware", "time_aware", True),
+    ],
+)
+def test_both_arms_of_an_ablation_say_what_is_ablated(name, ablated, kept):
+    """A recipe may route otherwise: Minesweeper's answers are confident-first."""
+    for line in table_lines(name):
+        assert (line.settings[ablated] == kept) == (line.variant == "with")
+
+
 def test_fewer_seeds_than_stored_can_be_asked_for(store):
     rows = table_rows("priority-queue", ["cora"], 2, store)
     assert [row["seeds"] for row in rows] == [2, 2]

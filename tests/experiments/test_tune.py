@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("optuna")
 
-from redisc import ReDiSC, datasets
+from redisc import Graph, ReDiSC, datasets
 from redisc.errors import ConfigError
 from redisc.experiments.tune import Search, load_space
 
@@ -34,6 +34,38 @@ def test_a_search_goes_on_where_it_stopped_and_writes_its_best(tmp_path):
     assert "3 trials" in recipe["about"]
     finished = [trial.value for trial in search.study.trials if trial.value is not None]
     assert search.study.best_value == max(finished)
+
+
+def test_another_search_does_not_take_over_the_trials_of_one(tmp_path):
+    Search("karate", "gcn", SPACE, tmp_path, seeds=1).run(1)
+    others = {"seeds": 2}, {"max_time": 9.0}, {"start_from": "paper"}, {"space": {**SPACE, "hidden": [4, 8]}}
+    for other in others:
+        asked = {"space": SPACE, "seeds": 1, **other}
+        assert not Search("karate", "gcn", folder=tmp_path, **asked).study.trials
+    assert len(Search("karate", "gcn", SPACE, tmp_path, seeds=1).study.trials) == 1
+
+
+def test_an_interrupted_trial_counts_for_nothing(tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Search, "_fit", interrupt)
+        Search("karate", "gcn", SPACE, tmp_path, seeds=1).run(1)
+    search = Search("karate", "gcn", SPACE, tmp_path, seeds=1)
+    with pytest.raises(ConfigError, match="no trial was completed"):
+        search.recipe()
+    search.run(1)
+    assert search.settled() == 1
+    assert "best of 1 trials" in search.recipe()["about"]
+
+
+def test_a_graph_without_splits_holds_labels_out(tmp_path):
+    karate = datasets.load("karate")
+    Graph(x=karate.x, edge_index=karate.edge_index(), y=karate.y).save(tmp_path / "graph")
+    search = Search(str(tmp_path / "graph"), "gcn", SPACE, tmp_path, seeds=1)
+    search.run(1)
+    assert 0 <= search.study.best_value <= 1
 
 
 def test_a_trial_is_the_mean_validation_score_of_its_fits(tmp_path):

@@ -10,6 +10,7 @@ import numpy as np
 from redisc.classifier import NodeClassifier
 from redisc.errors import ConfigError, DatasetError
 from redisc.graph import Graph, Split
+from redisc.recipes import recipe_settings
 from redisc.seeds import numpy_generator
 from redisc.source import FileSource, GraphSource
 
@@ -37,16 +38,21 @@ def build(
     backbone: str | None,
     settings: dict[str, Any],
 ) -> NodeClassifier:
-    """Build the estimator; features of a user's table are scaled as they need unless a setting says otherwise.
+    """Build the estimator: what suits the graph gives way to a recipe, and both to what the user says.
 
-    The backbone that suits is chosen by the `visible` labels alone.
+    Features of a user's table are scaled as they need. The backbone that suits is chosen by the `visible` labels alone.
     """
-    defaults: dict[str, Any] = source.settings() if isinstance(source, FileSource) else {}
-    if "backbone" in kind().get_params():
-        defaults["backbone"] = backbone or graph.with_labels(visible).describe().suggested_backbone
+    suiting: dict[str, Any] = source.settings() if isinstance(source, FileSource) else {}
+    recipe = recipe_settings(settings["recipe"]) if "recipe" in settings else {}
+    said = {name: value for name, value in settings.items() if name != "recipe"}
+    if "backbone" not in kind().get_params():
+        if backbone is not None:
+            raise ConfigError(f"--backbone: method {kind.name} has none to choose")
     elif backbone is not None:
-        raise ConfigError(f"--backbone: method {kind.name} has none to choose")
-    return kind(**{**defaults, **settings})
+        said.setdefault("backbone", backbone)
+    elif "backbone" not in recipe | said:
+        suiting["backbone"] = graph.with_labels(visible).describe().suggested_backbone
+    return kind(**{**suiting, **recipe, **said})
 
 
 def choose_masks(graph: Graph, split: int, test_fraction: float, seed: int, from_files: bool) -> Split:

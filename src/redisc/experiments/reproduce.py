@@ -23,6 +23,9 @@ PRINTED_AS = {"roman_empire_glove": "roman_empire"}
 
 NOT_COMPARABLE = ("roman_empire_glove", "arxiv_2023")
 
+_FIGURES = ("node", "node_std", "subgraph", "subgraph_std")
+_NOTHING = {"seeds": 0, **dict.fromkeys(_FIGURES)}
+
 ABLATIONS = ("priority-queue", "labelled-first", "time-aware")
 
 
@@ -45,7 +48,7 @@ def table_rows(
     for line in table_lines(name, datasets):
         runs = groups.get(group_key(line.method, line.dataset, line.settings))
         state = "measured" if runs else "not run" if is_at_hand(line.dataset, data_dir) else "no data"
-        summary = summarise(runs) if runs else {"seeds": 0, "node": None, "subgraph": None}
+        summary = summarise(runs) if runs else _NOTHING
         rows.append({**summary, **_identity(line), "state": state, **_printed(name, line)})
     return rows
 
@@ -54,13 +57,12 @@ def paired_differences(rows: list[dict[str, Any]], name: str, seeds: int, store:
     """Return an ablation's gains: means over pairs of one seed and split, with 95 % intervals."""
     groups = by_group(row for row in store if row["seed"] < seeds)
     differences = []
-    for line in table_lines(name, sorted({row["dataset"] for row in rows})):
-        if line.variant != "without":
-            continue
-        whole = Line(line.method, line.dataset, line.backbone, "with")
+    lines = table_lines(name, sorted({row["dataset"] for row in rows}))
+    arms = {(line.dataset, line.variant): line for line in lines}
+    for line in (line for line in lines if line.variant == "without"):
         pair = [
             {row["seed"]: row for row in groups.get(group_key(part.method, part.dataset, part.settings), [])}
-            for part in (whole, line)
+            for part in (arms[line.dataset, "with"], line)
         ]
         gains = [
             100 * (pair[0][s]["metrics"]["node_accuracy"] - pair[1][s]["metrics"]["node_accuracy"])
@@ -88,8 +90,8 @@ def _printed(table: str, line: Line) -> dict[str, float | None]:
     for row in printed(table):
         same = (row["method"], row["dataset"]) == (line.method, dataset) and row.get("variant") == line.variant
         if same and row["backbone"] in (None, line.backbone):
-            return {f"paper_{key}": row.get(key) for key in ("node", "node_std", "subgraph", "subgraph_std")}
-    return {"paper_node": None, "paper_subgraph": None}
+            return {f"paper_{key}": row.get(key) for key in _FIGURES}
+    return {f"paper_{key}": None for key in _FIGURES}
 
 
 def as_markdown(rows: list[dict[str, Any]]) -> str:

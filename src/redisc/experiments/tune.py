@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -39,6 +40,7 @@ def load_space(name: str) -> Space:
 class Search:
     """A search over a space for one dataset and backbone; trials are kept in `folder` and go on where they stopped.
 
+    Another space, start, number of seeds or time limit is another search: their trials don't mix.
     With `tables` the dataset is but a name, and every fit holds out a part of the tables' labels.
 
     A trial's value is the mean over seeds of the fit's best validation score. Seeds after the first are run only where
@@ -63,10 +65,11 @@ class Search:
         self._tables = None if tables is None else tables.load()
         self._fixed = recipe_settings(start_from) if tables is None else tables.settings() | recipe_settings(start_from)
         self._optuna = require("optuna", extra="tune")
+        self._states = self._optuna.trial.TrialState
+        self._settled = (self._states.COMPLETE, self._states.PRUNED)
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
         folder.mkdir(parents=True, exist_ok=True)
-        apart = "" if self._tables is None else f"-{self._tables.fingerprint()[:8]}"  # many tables are called edges.csv
-        name = f"{Path(dataset).name}{apart}-{backbone}"
+        name = f"{Path(dataset).name}-{backbone}-{self._identity()}"
         self.study = self._optuna.create_study(
             study_name=name,
             storage=f"sqlite:///{(folder / name).resolve()}.db",
@@ -78,12 +81,22 @@ class Search:
 
     def run(self, trials: int, report: Any = None) -> None:
         """Run until there are so many trials, those of earlier calls included; `start_from` is the first."""
-        if not self.study.trials:
+        if not any(trial.state in (self._states.WAITING, *self._settled) for trial in self.study.trials):
             start = {**ReDiSC().get_params(), **recipe_settings(self.start_from)}
             fitting = {k: start[k] for k, choices in self.space.items() if start[k] in choices}
             self.study.enqueue_trial(fitting)
-        finished = sum(trial.state.is_finished() for trial in self.study.trials)
-        self.study.optimize(self._value, n_trials=max(trials - finished, 0), callbacks=[report] if report else None)
+        left = max(trials - self.settled(), 0)
+        self.study.optimize(self._value, n_trials=left, callbacks=[report] if report else None)
+
+    def settled(self) -> int:
+        """Count the trials that came to an end; those that were interrupted are none of them."""
+        return sum(trial.state in self._settled for trial in self.study.trials)
+
+    def _identity(self) -> str:
+        """Return what tells searches for one dataset and backbone apart; many tables are called edges.csv."""
+        tables = None if self._tables is None else self._tables.fingerprint()
+        told = json.dumps([self.space, self._fixed, self.seeds, self.max_time, tables], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:8]
 
     def _value(self, trial: Any) -> float:
         chosen = {name: trial.suggest_categorical(name, choices) for name, choices in self.space.items()}
@@ -101,17 +114,19 @@ class Search:
             clf.fit(self._tables, max_time=self.max_time)
         else:
             graph = named_source(self.dataset, self.data_dir, seed).load()
-            clf.fit(graph, split=seed % len(graph.splits), max_time=self.max_time)
+            split = seed % len(graph.splits) if graph.splits else 0
+            clf.fit(graph, split=split, max_time=self.max_time)
         return float(clf.history_["best_validation"])
 
     def recipe(self) -> dict[str, Any]:
         """Return the best trial as a recipe."""
+        if not any(trial.state == self._states.COMPLETE for trial in self.study.trials):
+            raise ConfigError("no trial was completed yet, so that there is no recipe: let the search run on")
         best = self.study.best_trial
         settings = {**self._fixed, **best.params, "backbone": self.backbone}
-        done = sum(trial.state.is_finished() for trial in self.study.trials)
         about = (
-            f"Found by `redisc tune {self.dataset} --backbone {self.backbone}`: best of {done} trials by mean "
-            f"validation accuracy over {self.seeds} seeds, {100 * best.value:.2f} %."
+            f"Found by `redisc tune {self.dataset} --backbone {self.backbone}`: best of {self.settled()} trials "
+            f"by mean validation accuracy over {self.seeds} seeds, {100 * best.value:.2f} %."
         )
         return {"about": about, "settings": settings}
 
