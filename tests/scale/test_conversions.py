@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from redisc import Graph
 from redisc.datasets.ogb import read_archive
 from redisc.errors import DatasetError, DirectedGraphWarning, EdgeWeightError, EmptyGraphError, GraphError, RediscError
 from redisc.scale import convert_ogb, convert_tables
@@ -50,7 +51,7 @@ CASES = {
         ["NA", "01", "1"] * 7 + ["", "1"],
     ),
     "large labels with a gap": (NUMBERS, [str(2**53 + 1), str(2**53), None] * 7 + ["1", "1"]),
-    "minus one is unknown": (NUMBERS, [-1, 0, 1] * 7 + [0, -1]),
+    "minus one is a class": (NUMBERS, [-1, 0, 1] * 7 + [None, -1]),
 }
 
 
@@ -92,6 +93,33 @@ def test_tables_in_chunks_mean_what_they_mean_whole(tmp_path, suffix, case) -> N
     paths = write(tmp_path, edge_frame(ids), node_frame(ids, label), suffix)
     assert both_ways(tmp_path, paths, label="side") == []
     assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("first", [-1, -5])
+def test_negative_labels_are_classes_and_gaps_alone_unknown(tmp_path, suffix, first) -> None:
+    labels = [first, 1] * 10 + [None, 1, 1]
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, labels), suffix)
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+    graph = Graph.open(tmp_path / "pieces")
+    assert graph.class_names == (str(first), "1")
+    assert graph.y.tolist() == [0, 1] * 10 + [-1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "name"),
+    [
+        (gaps(["cat"] * NODES), "cat"),
+        ([-1] * NODES, "-1"),
+        ([0] * NODES, "0"),
+    ],
+)
+def test_one_class_alone_is_refused(tmp_path, labels, name) -> None:
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, labels), "csv")
+    complaint = f"label column 'side' has one class alone, '{name}': there is nothing to tell apart"
+    assert both_ways(tmp_path, paths, label="side") == [complaint, complaint]
+    assert not (tmp_path / "pieces").exists()
 
 
 def test_columns_can_be_named_and_weights_are_read(tmp_path) -> None:
