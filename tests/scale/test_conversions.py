@@ -51,6 +51,8 @@ CASES = {
         ["NA", "01", "1"] * 7 + ["", "1"],
     ),
     "large labels with a gap": (NUMBERS, [str(2**53 + 1), str(2**53), None] * 7 + ["1", "1"]),
+    "digits beyond 64 bits": (NUMBERS, [str(10**19 + 1), str(10**19), None] * 7 + ["1", "1"]),
+    "decimals after numbers that floats would round": (NUMBERS, [str(2**53 + 1), str(2**53), "3"] * 7 + ["1.0"] * 2),
     "minus one is a class": (NUMBERS, [-1, 0, 1] * 7 + [None, -1]),
 }
 
@@ -105,6 +107,24 @@ def test_negative_labels_are_classes_and_gaps_alone_unknown(tmp_path, suffix, fi
     graph = Graph.open(tmp_path / "pieces")
     assert graph.class_names == (str(first), "1")
     assert graph.y.tolist() == [0, 1] * 10 + [-1, 1, 1]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_no_two_names_of_many_digits_are_merged(tmp_path, suffix) -> None:
+    names = [str(10**19), str(10**19 + 1)]
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, [*names * 11, None]), suffix)
+    assert both_ways(tmp_path, paths, label="side") == []
+    graph = Graph.open(tmp_path / "pieces")
+    assert graph.class_names == tuple(names)
+    assert graph.y.tolist() == [0, 1] * 11 + [-1]
+
+
+def test_unsigned_labels_of_parquet_may_be_of_any_size(tmp_path) -> None:
+    labels = np.array([2**64 - 1, 2**64 - 2] * 11 + [7], dtype=np.uint64)
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, labels), "parquet")
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+    assert Graph.open(tmp_path / "pieces").class_names == ("7", str(2**64 - 2), str(2**64 - 1))
 
 
 @pytest.mark.parametrize(
