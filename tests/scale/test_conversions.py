@@ -11,6 +11,7 @@ import pytest
 from redisc import Graph
 from redisc.datasets.ogb import read_archive
 from redisc.errors import DatasetError, DirectedGraphWarning, EdgeWeightError, EmptyGraphError, GraphError, RediscError
+from redisc.graph.storage import save_graph
 from redisc.scale import convert_ogb, convert_tables
 from redisc.scale.from_tables import TableChunks
 from redisc.source import FileSource
@@ -74,12 +75,16 @@ def _directions_do_not_matter_here():
         yield
 
 
+def save_whole(folder, source):
+    save_graph(source.load(), folder, **source.settings())
+
+
 def both_ways(folder, paths, **columns):
     """Convert in chunks of seven rows, and whole; returns what was complained about, if anything."""
     complaints = []
     for make in (
         lambda: convert_tables(folder / "pieces", *paths, chunk_rows=7, **columns),
-        lambda: FileSource(*map(str, paths), **columns).load().save(folder / "whole"),
+        lambda: save_whole(folder / "whole", FileSource(*map(str, paths), **columns)),
     ):
         try:
             make()

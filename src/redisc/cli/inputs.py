@@ -11,7 +11,7 @@ from redisc.classifier import NodeClassifier
 from redisc.errors import ConfigError, DatasetError
 from redisc.graph import Graph, Split
 from redisc.seeds import numpy_generator
-from redisc.source import FileSource, GraphSource
+from redisc.source import GraphSource
 
 
 def read_settings(kind: type[NodeClassifier], pairs: list[str]) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def build(
 
     The backbone that suits is chosen by the `visible` labels alone.
     """
-    defaults: dict[str, Any] = source.settings() if isinstance(source, FileSource) else {}
+    defaults = source.settings()
     if "backbone" in kind().get_params():
         defaults["backbone"] = backbone or graph.with_labels(visible).describe().suggested_backbone
     elif backbone is not None:

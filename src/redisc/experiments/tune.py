@@ -61,7 +61,8 @@ class Search:
         self.dataset, self.backbone, self.space = dataset, backbone, space
         self.start_from, self.seeds, self.data_dir, self.max_time = start_from, seeds, data_dir, max_time
         self._tables = None if tables is None else tables.load()
-        self._fixed = recipe_settings(start_from) if tables is None else tables.settings() | recipe_settings(start_from)
+        source = named_source(dataset, data_dir) if tables is None else tables
+        self._fixed = source.settings() | recipe_settings(start_from)
         self._optuna = require("optuna", extra="tune")
         self._optuna.logging.set_verbosity(self._optuna.logging.WARNING)
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +102,7 @@ class Search:
             clf.fit(self._tables, max_time=self.max_time)
         else:
             graph = named_source(self.dataset, self.data_dir, seed).load()
-            clf.fit(graph, split=seed % len(graph.splits), max_time=self.max_time)
+            clf.fit(graph, split=seed % max(len(graph.splits), 1), max_time=self.max_time)
         return float(clf.history_["best_validation"])
 
     def recipe(self) -> dict[str, Any]:

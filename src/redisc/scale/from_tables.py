@@ -30,7 +30,7 @@ from redisc.scale.label_codes import LabelCodes
 from redisc.scale.structure import Report, put_structure
 from redisc.scale.table_chunks import NUMERIC, TableChunks
 from redisc.tables.classes import check_several
-from redisc.tables.columns import tell_left_out
+from redisc.tables.columns import default_scaling, tell_left_out
 from redisc.tables.reading import comparable_edges, comparable_ids
 
 
@@ -51,12 +51,13 @@ def convert_tables(
     """Save the graph of two tables; columns mean what they mean to `redisc fit`: -1 is a class, a gap is unknown.
 
     Each table is read twice: once for the types of its columns, once for its values. Ids and labels of all nodes are
-    held in memory, features and edges are not.
+    held in memory, features and edges are not. Features are stored as they are; the folder notes that they are to be
+    standardised, as the commands then do.
     """
     stored = feature_dtype(dtype)
     edge_table, node_table = TableChunks(Path(edges), chunk_rows), TableChunks(Path(nodes), chunk_rows)
     with graph_draft(folder) as draft:
-        draft.name = Path(edges).stem
+        draft.name, draft.feature_scaling = Path(edges).stem, default_scaling()
         ids = _put_nodes(draft, node_table, id, label, stored, report)
         spool = EdgeSpool(draft.folder, len(ids))
         _spool_edges(spool, edge_table, (source, target, weight), ids, report)
