@@ -9,6 +9,7 @@ import pytest
 from redisc import Graph, datasets
 from redisc.cli import main
 from redisc.errors import CheckpointError, StoredGraphError
+from redisc.io.tables import write_table
 from redisc.run import Run
 from redisc.source import DatasetSource, SavedSource, named_source, source_from_json, source_to_json
 
@@ -54,7 +55,7 @@ def test_tables_become_a_folder(redisc, tmp_path, capsys) -> None:
     (tmp_path / "n.csv").write_text("size,name,side\n1.5,x,left\n2.5,y,\n3.5,z,right\n")
     files = ("--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv", "--label", "side")
     columns = ("--id", "name", "--source", "a", "--target", "b")
-    assert "--set feature_scaling=standard" in redisc("convert", tmp_path / "g", *files, *columns)
+    assert "feature_scaling" not in redisc("convert", tmp_path / "g", *files, *columns)
     graph = Graph.open(tmp_path / "g")
     assert graph.node_ids.tolist() == ["x", "y", "z"]
     assert (graph.y.tolist(), graph.class_names) == ([0, -1, 1], ("left", "right"))
@@ -75,6 +76,43 @@ def test_a_saved_graph_is_fitted_like_the_dataset_and_remembered(redisc, tmp_pat
     assert source == SavedSource(str(tmp_path / "club"))
     datasets.load("karate").subgraph(range(9)).save(tmp_path / "club")
     assert "has changed since the fit" in redisc("predict", tmp_path / "by_folder")
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Options that name the club's tables; the columns of numbers are far from 0 and of other sizes."""
+    graph, rng = datasets.load("karate"), np.random.default_rng(0)
+    sides = [None if k % 3 == 0 else ("left", "right")[label] for k, label in enumerate(graph.y)]
+    sizes = {"height": 1e3 + 50 * graph.y + rng.normal(size=34), "born": 1990 + rng.integers(0, 9, 34)}
+    write_table(tmp_path / "nodes.csv", {"id": range(34), "side": sides, **sizes})
+    write_table(tmp_path / "edges.csv", dict(zip("ab", graph.edge_index().tolist(), strict=True)))
+    return ["--edges", tmp_path / "edges.csv", "--nodes", tmp_path / "nodes.csv", "--label", "side"]
+
+
+def test_tables_are_fitted_alike_before_and_after_conversion(redisc, tmp_path, tables) -> None:
+    redisc("convert", tmp_path / "club", *tables)
+    redisc("convert", tmp_path / "again", tmp_path / "club")
+    found = []
+    for name, given in (("tables", tables), ("folder", [tmp_path / "club"]), ("copy", [tmp_path / "again"])):
+        report = json.loads(redisc("fit", *given, "--out", tmp_path / name, "--json", *QUICK))
+        assert Run(tmp_path / name).model().feature_scaling == "standard"
+        redisc("predict", tmp_path / name, "--samples", 2, "--out", tmp_path / f"{name}.csv")
+        found.append((report["history"]["validation"], (tmp_path / f"{name}.csv").read_text()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_setting_overrides_the_scaling_that_a_folder_notes(redisc, tmp_path, tables) -> None:
+    redisc("convert", tmp_path / "club", *tables)
+    redisc("fit", tmp_path / "club", "--set", "feature_scaling=row", "--out", tmp_path / "run", *QUICK)
+    assert Run(tmp_path / "run").model().feature_scaling == "row"
+
+
+def test_a_folder_without_a_note_leaves_the_scaling_to_the_method(redisc, tmp_path) -> None:
+    redisc("convert", tmp_path / "club", "karate")
+    assert "feature_scaling" not in json.loads((tmp_path / "club" / "graph.json").read_text())
+    assert named_source(str(tmp_path / "club")).settings() == {}
+    redisc("fit", tmp_path / "club", "--out", tmp_path / "run", *QUICK)
+    assert Run(tmp_path / "run").model().feature_scaling == "none"
 
 
 def test_names_of_datasets_come_before_folders(tmp_path, monkeypatch) -> None:

@@ -72,6 +72,21 @@ def rows_of(path):
         return list(csv.DictReader(file))
 
 
+def test_a_class_called_minus_one_is_predicted_as_such(redisc, tmp_path):
+    graph = datasets.load("karate")
+    sides = [None if k % 3 == 0 else (-1, 1)[label] for k, label in enumerate(graph.y)]
+    write_table(tmp_path / "n.csv", {"id": range(34), "side": sides, "size": graph.y})
+    write_table(tmp_path / "e.csv", dict(zip("ab", graph.edge_index().tolist(), strict=True)))
+    files = ["--edges", tmp_path / "e.csv", "--nodes", tmp_path / "n.csv"]
+    redisc("fit", *files, "--label", "side", "--out", tmp_path / "run", *QUICK)
+    redisc("predict", tmp_path / "run", "--samples", 4)
+    rows = rows_of(tmp_path / "run" / "predictions.csv")
+    assert {row["label"] for row in rows} == {"-1", "1"}
+    assert [row["label"] if row["known"] == "True" else None for row in rows] == [
+        None if side is None else str(side) for side in sides
+    ]
+
+
 def test_predictions_have_ids_names_and_sets_as_the_files_spell_them(run):
     folder, _ = run
     rows, sides = rows_of(folder / "run" / "predictions.csv"), club()[1]["side"]

@@ -471,6 +471,8 @@ def test_whole_numbered_labels_keep_their_meaning():
     years = Graph.from_pandas(EDGES, NODES.assign(kind=[2021, 2019, np.nan, -1]), label="kind")
     assert years.y.tolist() == [1, 0, -1, -1]
     assert years.class_names == ("2019", "2021")
+    with pytest.raises(LabelError, match="the label of node 3 is -5: labels are 0 upwards, or -1 for unknown"):
+        Graph.from_pandas(EDGES, NODES.assign(kind=[0, 1, np.nan, -5]), label="kind")
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from redisc.datasets.catalogue import ENTRIES
 from redisc.datasets.registry import canonical
 from redisc.errors import CheckpointError
 from redisc.graph import Graph
-from redisc.graph.storage import is_saved_graph
-from redisc.tables import TableColumns, TablePlan, read_heads, read_tables
+from redisc.graph.storage import Manifest, is_saved_graph
+from redisc.tables import TableColumns, TablePlan, default_scaling, read_heads, read_tables
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,10 @@ class DatasetSource:
     seed: int = 0
     split: str | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that suit the features: those of the method."""
+        return {}
 
     def load(self) -> Graph:
         """Load the dataset."""
@@ -54,8 +58,8 @@ class FileSource:
         return Path(self.edges).stem
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that suit the features; beside texts, numbers are standardised already."""
-        return {"feature_scaling": "none" if self.text else "standard"}
+        """Return the settings that suit the features."""
+        return {"feature_scaling": default_scaling(self.text)}
 
     def load(self) -> Graph:
         """Read both tables; ids may be of any type, labels too, and a missing label is unknown."""
@@ -89,6 +93,11 @@ class SavedSource:
     def name(self) -> str:
         """The folder's name."""
         return Path(self.path).name
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that suit the features, as far as the folder knows them: those of tables it does."""
+        scaling = Manifest.read(Path(self.path)).feature_scaling
+        return {} if scaling is None else {"feature_scaling": scaling}
 
     def load(self) -> Graph:
         """Open the graph as memory maps."""

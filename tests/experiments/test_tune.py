@@ -9,6 +9,7 @@ pytest.importorskip("optuna")
 from redisc import Graph, ReDiSC, datasets
 from redisc.errors import ConfigError
 from redisc.experiments.tune import Search, load_space
+from redisc.graph.storage import save_graph
 
 SPACE = {
     "hidden": [4, 8, 16],
@@ -78,6 +79,16 @@ def test_a_trial_is_the_mean_validation_score_of_its_fits(tmp_path):
         clf = ReDiSC(**search.study.best_params, backbone="gcn", random_state=seed).fit(graph, split.train, split.val)
         scores.append(clf.history_["best_validation"])
     assert search.study.best_value == pytest.approx(sum(scores) / 2)
+
+
+def test_a_folder_without_splits_is_searched_with_the_scaling_that_it_notes(tmp_path):
+    graph = datasets.load("karate").with_splits([])
+    save_graph(graph, tmp_path / "club", feature_scaling="standard")
+    search = Search(str(tmp_path / "club"), "gcn", SPACE, tmp_path, seeds=1)
+    search.run(1)
+    settings = search.recipe()["settings"]
+    assert settings["feature_scaling"] == "standard"
+    assert search.study.best_value == ReDiSC(**settings, random_state=0).fit(graph).history_["best_validation"]
 
 
 def test_spaces_that_ship_name_settings_of_ours():

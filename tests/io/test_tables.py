@@ -58,6 +58,28 @@ def test_a_gap_does_not_round_large_labels(tmp_path):
     assert read_table(tmp_path / "t.csv", KEYS)["label"].tolist() == [123456789012345678, None]
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["12345678901234567890", "12345678901234567891"],
+        ["9007199254740993.0", "9007199254740992.0"],
+        ["9007199254740993", "1.0"],
+        ["1.00000000000000000001", "1"],
+        ["0.99999999999999999999", "1"],
+        ["1" + "0" * 400, "-1"],
+    ],
+)
+def test_labels_that_floats_would_merge_stay_text(tmp_path, labels):
+    write_table(tmp_path / "t.csv", {"label": [*labels, None]})
+    assert read_table(tmp_path / "t.csv", KEYS)["label"].dropna().tolist() == labels
+
+
+@pytest.mark.parametrize("labels", [["1.0", "-2.00"], ["999999999999999.0", "1"], ["0.5", "0.13436424411240122"]])
+def test_plain_decimals_are_numbers(tmp_path, labels):
+    write_table(tmp_path / "t.csv", {"label": labels})
+    assert read_table(tmp_path / "t.csv", KEYS)["label"].tolist() == [float(label) for label in labels]
+
+
 def test_values_are_numbers_whatever_their_spelling(tmp_path):
     (tmp_path / "t.csv").write_text("month,share,code\n01, .5,1\n12,1e-3,x\n")
     frame = read_table(tmp_path / "t.csv")

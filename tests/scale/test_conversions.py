@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from redisc import Graph
 from redisc.datasets.ogb import read_archive
 from redisc.errors import DatasetError, DirectedGraphWarning, EdgeWeightError, EmptyGraphError, GraphError, RediscError
+from redisc.graph.storage import save_graph
 from redisc.scale import convert_ogb, convert_tables
 from redisc.scale.from_tables import TableChunks
 from redisc.source import FileSource
@@ -50,7 +52,9 @@ CASES = {
         ["NA", "01", "1"] * 7 + ["", "1"],
     ),
     "large labels with a gap": (NUMBERS, [str(2**53 + 1), str(2**53), None] * 7 + ["1", "1"]),
-    "minus one is unknown": (NUMBERS, [-1, 0, 1] * 7 + [0, -1]),
+    "digits beyond 64 bits": (NUMBERS, [str(10**19 + 1), str(10**19), None] * 7 + ["1", "1"]),
+    "decimals after numbers that floats would round": (NUMBERS, [str(2**53 + 1), str(2**53), "3"] * 7 + ["1.0"] * 2),
+    "minus one is a class": (NUMBERS, [-1, 0, 1] * 7 + [None, -1]),
 }
 
 
@@ -71,12 +75,16 @@ def _directions_do_not_matter_here():
         yield
 
 
+def save_whole(folder, source):
+    save_graph(source.load(), folder, **source.settings())
+
+
 def both_ways(folder, paths, **columns):
     """Convert in chunks of seven rows, and whole; returns what was complained about, if anything."""
     complaints = []
     for make in (
         lambda: convert_tables(folder / "pieces", *paths, chunk_rows=7, **columns),
-        lambda: FileSource(*map(str, paths), **columns).load().save(folder / "whole"),
+        lambda: save_whole(folder / "whole", FileSource(*map(str, paths), **columns)),
     ):
         try:
             make()
@@ -92,6 +100,51 @@ def test_tables_in_chunks_mean_what_they_mean_whole(tmp_path, suffix, case) -> N
     paths = write(tmp_path, edge_frame(ids), node_frame(ids, label), suffix)
     assert both_ways(tmp_path, paths, label="side") == []
     assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("first", [-1, -5])
+def test_negative_labels_are_classes_and_gaps_alone_unknown(tmp_path, suffix, first) -> None:
+    labels = [first, 1] * 10 + [None, 1, 1]
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, labels), suffix)
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+    graph = Graph.open(tmp_path / "pieces")
+    assert graph.class_names == (str(first), "1")
+    assert graph.y.tolist() == [0, 1] * 10 + [-1, 1, 1]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_no_two_names_of_many_digits_are_merged(tmp_path, suffix) -> None:
+    names = [str(10**19), str(10**19 + 1)]
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, [*names * 11, None]), suffix)
+    assert both_ways(tmp_path, paths, label="side") == []
+    graph = Graph.open(tmp_path / "pieces")
+    assert graph.class_names == tuple(names)
+    assert graph.y.tolist() == [0, 1] * 11 + [-1]
+
+
+def test_unsigned_labels_of_parquet_may_be_of_any_size(tmp_path) -> None:
+    labels = np.array([2**64 - 1, 2**64 - 2] * 11 + [7], dtype=np.uint64)
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, labels), "parquet")
+    assert both_ways(tmp_path, paths, label="side") == []
+    assert_same_folders(tmp_path / "pieces", tmp_path / "whole")
+    assert Graph.open(tmp_path / "pieces").class_names == ("7", str(2**64 - 2), str(2**64 - 1))
+
+
+@pytest.mark.parametrize(
+    ("labels", "name"),
+    [
+        (gaps(["cat"] * NODES), "cat"),
+        ([-1] * NODES, "-1"),
+        ([0] * NODES, "0"),
+    ],
+)
+def test_one_class_alone_is_refused(tmp_path, labels, name) -> None:
+    paths = write(tmp_path, edge_frame(TEXTS), node_frame(TEXTS, labels), "csv")
+    complaint = f"label column 'side' has one class alone, '{name}': there is nothing to tell apart"
+    assert both_ways(tmp_path, paths, label="side") == [complaint, complaint]
+    assert not (tmp_path / "pieces").exists()
 
 
 def test_columns_can_be_named_and_weights_are_read(tmp_path) -> None:

@@ -112,8 +112,10 @@ def test_labels_of_new_tables_are_those_of_the_fit(files):
     ("fitted", "new", "expected"),
     [
         (["0", "1", "2"], ["1", "", "2"], [1, -1, 2]),
-        (["2019", "2021", ""], ["2021", "-1", "2019.0"], [1, -1, 0]),
+        (["2019", "2021", ""], ["2021", "", "2019.0"], [1, -1, 0]),
+        (["-1", "1", ""], ["1", "-1", "-1.0"], [1, 0, 0]),
         (["1.0", "2.0", "1.0"], ["2", "1.0", ""], [1, 0, -1]),
+        (["12345678901234567890", "12345678901234567891", ""], ["12345678901234567891", "", ""], [1, -1, -1]),
         (["01", "1", ""], ["1", "01", ""], [1, 0, -1]),
         (["1.0", "x", "-1"], ["1.0", "-1", ""], [1, 0, -1]),
         (["True", "False", ""], ["False", "", "True"], [0, -1, 1]),
@@ -126,6 +128,12 @@ def test_labels_mean_the_same_whatever_stands_beside_them(files, fitted, new, ex
     edges = "from,to\na,b\nb,c\n"
     _, plan = files(table(fitted), edges).load_with_plan()
     assert files(table(new), edges).load_by(plan).y.tolist() == expected
+
+
+def test_minus_one_is_no_class_where_the_fit_had_none(files):
+    _, plan = files("key,topic\na,0\nb,1\n", "from,to\na,b\n").load_with_plan()
+    with pytest.raises(LabelError, match=r"row 1, column 'topic': '-1' is not among the classes of the fit .*empty"):
+        files("key,topic\na,0\nb,-1\n", "from,to\na,b\n").load_by(plan)
 
 
 def test_columns_that_are_new_or_gone_are_named(files):
@@ -193,7 +201,7 @@ def test_a_vocabulary_is_bounded(files):
     "change", [{"version": 2}, {"format": "x"}, {"classes": None}, {"texts": [{}]}, {"numbers": 3}]
 )
 def test_a_garbled_plan_is_refused(change):
-    plan = TablePlan.fit(pd.DataFrame({"id": [1], "y": [0], "x": [2]}), TableColumns("y", "id"))
+    plan = TablePlan.fit(pd.DataFrame({"id": [1, 2], "y": [0, 1], "x": [2, 3]}), TableColumns("y", "id"))
     with pytest.raises(CheckpointError, match=r"tables\.json"):
         TablePlan.from_json({**plan.to_json(), **change})
 

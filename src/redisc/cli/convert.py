@@ -15,6 +15,7 @@ from redisc.cli.output import ProgressLine, console, print_json
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, Target, Weight
 from redisc.errors import DatasetError
 from redisc.graph import Graph
+from redisc.graph.storage import save_graph
 from redisc.graph.storage.features import feature_dtype
 from redisc.scale import convert_ogb, convert_tables
 from redisc.source import named_source
@@ -53,7 +54,8 @@ def convert(
     def write(report: Callable[[str], None]) -> None:
         if dataset is not None:
             report("loading")
-            named_source(dataset, data_dir, seed).load().save(out, dtype=stored)
+            origin = named_source(dataset, data_dir, seed)
+            save_graph(origin.load(), out, stored, origin.settings().get("feature_scaling"))
         elif ogb is not None:
             convert_ogb(out, ogb, split_name=split_name, dtype=stored or "float32", report=report)
         elif edges is not None and nodes is not None:
@@ -62,11 +64,11 @@ def convert(
     start = time.monotonic()
     with ProgressLine(sys.stderr) as line:
         write(line.show)
-    _conclude(out, time.monotonic() - start, given[2], as_json)
+    _conclude(out, time.monotonic() - start, as_json)
 
 
-def _conclude(out: Path, seconds: float, from_tables: bool, as_json: bool) -> None:
-    """Say what was written; a fit to tables standardises their columns, a fit to a saved graph does so on demand."""
+def _conclude(out: Path, seconds: float, as_json: bool) -> None:
+    """Say what was written."""
     graph = Graph.open(out)
     if as_json:
         sizes = {key: getattr(graph, f"num_{key}") for key in ("nodes", "edges", "features", "classes")}
@@ -74,5 +76,4 @@ def _conclude(out: Path, seconds: float, from_tables: bool, as_json: bool) -> No
         size = sum(path.stat().st_size for path in out.iterdir())
         print_json({"out": str(out), **facts, "fingerprint": graph.fingerprint(), "bytes": size, "seconds": seconds})
         return
-    scaled = " --set feature_scaling=standard" if from_tables else ""
-    console.print(f"{graph} saved in {out} after {seconds:.1f} s; next: redisc fit {out}{scaled}")
+    console.print(f"{graph} saved in {out} after {seconds:.1f} s; next: redisc fit {out}")

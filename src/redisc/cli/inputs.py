@@ -12,7 +12,7 @@ from redisc.errors import ConfigError, DatasetError
 from redisc.graph import Graph, Split
 from redisc.recipes import recipe_settings
 from redisc.seeds import numpy_generator
-from redisc.source import FileSource, GraphSource
+from redisc.source import GraphSource
 
 
 def read_settings(kind: type[NodeClassifier], pairs: list[str]) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def build(
 
     Features of a user's table are scaled as they need. The backbone that suits is chosen by the `visible` labels alone.
     """
-    suiting: dict[str, Any] = source.settings() if isinstance(source, FileSource) else {}
+    suiting = source.settings()
     recipe = recipe_settings(settings["recipe"]) if "recipe" in settings else {}
     said = {name: value for name, value in settings.items() if name != "recipe"}
     if "backbone" not in kind().get_params():

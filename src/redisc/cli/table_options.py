@@ -13,7 +13,7 @@ from redisc.source import FileSource, GraphSource, named_source
 
 Edges = Annotated[Path | None, typer.Option(help="Table of edges, CSV or Parquet: two columns of node ids.")]
 Nodes = Annotated[Path | None, typer.Option(help="Table of nodes: an id, a label, features.")]
-Label = Annotated[str | None, typer.Option(help="Column of the labels; an empty cell is unknown.")]
+Label = Annotated[str | None, typer.Option(help="Column of the labels; an empty cell alone is unknown.")]
 Id = Annotated[str | None, typer.Option(help="Column of the node ids (default: the first).")]
 Source = Annotated[str | None, typer.Option(help="Column of the edges' first ends (default: the first).")]
 Target = Annotated[str | None, typer.Option(help="Column of their other ends (default: the second).")]

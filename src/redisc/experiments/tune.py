@@ -63,7 +63,8 @@ class Search:
         self.dataset, self.backbone, self.space = dataset, backbone, space
         self.start_from, self.seeds, self.data_dir, self.max_time = start_from, seeds, data_dir, max_time
         self._tables = None if tables is None else tables.load()
-        self._fixed = recipe_settings(start_from) if tables is None else tables.settings() | recipe_settings(start_from)
+        source = named_source(dataset, data_dir) if tables is None else tables
+        self._fixed = source.settings() | recipe_settings(start_from)
         self._optuna = require("optuna", extra="tune")
         self._states = self._optuna.trial.TrialState
         self._settled = (self._states.COMPLETE, self._states.PRUNED)
@@ -114,8 +115,7 @@ class Search:
             clf.fit(self._tables, max_time=self.max_time)
         else:
             graph = named_source(self.dataset, self.data_dir, seed).load()
-            split = seed % len(graph.splits) if graph.splits else 0
-            clf.fit(graph, split=split, max_time=self.max_time)
+            clf.fit(graph, split=seed % max(len(graph.splits), 1), max_time=self.max_time)
         return float(clf.history_["best_validation"])
 
     def recipe(self) -> dict[str, Any]:

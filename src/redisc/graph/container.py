@@ -96,7 +96,10 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: Any, x: str = "x", y: str = "y", *, name: str = "graph") -> "Graph":
-        """A graph from NetworkX: node attributes `x` and `y` and edge attribute "weight" where present."""
+        """A graph from NetworkX: node attributes `x` and `y` and edge attribute "weight" where present.
+
+        A label that is missing, or the number -1, is unknown.
+        """
         return cls(**conversions.read_networkx(graph, x, y), name=name)
 
     @classmethod
@@ -123,7 +126,7 @@ class Graph:
 
         The endpoints are the first two columns of `edges` and the ids the first column of `nodes`, unless
         named. A column "weight" of `edges` is used. Features are the other numeric columns of `nodes`, unless
-        named; columns of text are left out.
+        named; columns of text are left out. A label that is missing, or the number -1, is unknown.
         """
         found = tables.read_tables(
             edges, nodes, source=source, target=target, id=id, label=label, features=features, weight=weight

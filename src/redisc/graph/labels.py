@@ -17,7 +17,7 @@ def read_labels(y: Any) -> np.ndarray:
     labels = values.astype(np.int64)
     if (labels < -1).any():
         place = first_true(labels < -1)
-        raise LabelError(f"the label of node {place} is {labels[place]}: labels are 0 upwards, or -1 for unknown")
+        raise _negative(place, labels[place])
     return read_only(labels)
 
 
@@ -69,30 +69,42 @@ def check_class_names(labels: np.ndarray, class_names: Sequence[str] | None) -> 
 
 
 def encode_labels(
-    values: Sequence[Any], missing: np.ndarray, rows: Sequence[int] | None = None
+    values: Sequence[Any], missing: np.ndarray, rows: Sequence[int] | None = None, *, minus_one_is_unknown: bool = True
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """Labels of any type as integers and class names, with -1 where missing (or where a number is -1).
+    """Labels of any type as integers and class names, with -1 where missing.
 
-    Integers that are already 0..C-1 stay as they are and get no names; others are numbered in sorted order.
+    Integers that are already 0..C-1 stay as they are and get no names; others are numbered in sorted order. In arrays
+    -1 stands for unknown, and other negative numbers are refused; in files, where a gap does, all numbers are classes.
     An error names the place of a value, or its entry of `rows`.
     """
     labels = np.full(len(values), -1, dtype=np.int64)
-    present = [value for value, absent in zip(values, missing, strict=True) if not absent]
+    places = np.flatnonzero(~missing)
+    present = [values[place] for place in places.tolist()]
     if all(is_whole_number(value) and not isinstance(value, (bool, np.bool_)) for value in present):
-        labels[~missing] = np.array([int(value) for value in present], dtype=np.int64)
-        return _number_integers(labels)
-    for place, value in zip(np.flatnonzero(~missing), present, strict=True):
+        labels[places], integers = _number_integers([int(value) for value in present], places, minus_one_is_unknown)
+        return labels, integers
+    for place, value in zip(places, present, strict=True):
         if isinstance(value, (float, np.floating)) and not is_whole_number(value):
             row = place if rows is None else rows[int(place)]
             raise LabelError(f"row {row} has the label {value}: a label is a whole number or a name, not a measure")
     names, numbers = np.unique([str(value) for value in present], return_inverse=True)
-    labels[~missing] = numbers
+    labels[places] = numbers
     return labels, tuple(names.tolist())
 
 
-def _number_integers(labels: np.ndarray) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    classes = np.unique(labels[labels != -1])
-    if (classes < 0).any() or np.array_equal(classes, np.arange(classes.size)):
-        return labels, None
-    numbered = np.where(labels == -1, -1, np.searchsorted(classes, labels))
-    return numbered, tuple(str(value) for value in classes)
+def _number_integers(
+    values: list[int], places: np.ndarray, minus_one_is_unknown: bool
+) -> tuple[list[int], tuple[str, ...] | None]:
+    """The number of each value, and the names of the classes where they are not 0..C-1; values may be of any size."""
+    unknown = {-1} if minus_one_is_unknown else set()
+    classes = sorted(set(values) - unknown)
+    if minus_one_is_unknown and classes and classes[0] < 0:
+        first = next(k for k, value in enumerate(values) if value < -1)
+        raise _negative(places[first], values[first])
+    codes = {value: code for code, value in enumerate(classes)} | dict.fromkeys(unknown, -1)
+    names = None if classes == list(range(len(classes))) else tuple(str(value) for value in classes)
+    return [codes[value] for value in values], names
+
+
+def _negative(node: int, label: int) -> LabelError:
+    return LabelError(f"the label of node {node} is {label}: labels are 0 upwards, or -1 for unknown")

@@ -85,10 +85,12 @@ def weight_column(edges: Any, weight: Any, ends: tuple[Any, Any]) -> Any:
     return column_of(edges, "edges", "weight" if weight is None else weight)
 
 
-def read_label_column(nodes: Any, column: Any) -> tuple[np.ndarray, tuple[str, ...] | None]:
+def read_label_column(
+    nodes: Any, column: Any, *, minus_one_is_unknown: bool = True
+) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """Integers and class names of a label column of any type; gaps and empty strings are unknown."""
     values = nodes[column_of(nodes, "nodes", column)]
-    return encode_labels(values.tolist(), unlabelled(values))
+    return encode_labels(values.tolist(), unlabelled(values), minus_one_is_unknown=minus_one_is_unknown)
 
 
 def unlabelled(values: Any) -> np.ndarray:

@@ -3,7 +3,7 @@
 A column's *role* says what may happen to it:
 
 - "id": whole numbers, where every cell is spelled as one would print them; else text. `007` stays `007`.
-- "label": as ids; plain decimals are numbers too.
+- "label": as ids; plain decimals are numbers too, unless a float would make another whole number of one.
 - "text": text, whatever stands in it.
 - "value": numbers, truth values, or else text.
 """
@@ -18,6 +18,10 @@ from redisc.optional import require
 Role = Literal["id", "label", "text", "value"]
 
 _DECIMAL = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
+_WHOLE_AS_FLOAT = r"^-?[0-9]{1,15}(\.0+)?$"
+EXACT_AS_FLOAT = 10**15 - 1
+"""Whole numbers of so many digits are floats without rounding."""
+
 _TRUE, _FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
 
 
@@ -28,7 +32,7 @@ def kind_of(column: Any, role: Role) -> str:
         return "empty"
     if role != "text" and _whole_numbers(column) is not None:
         return "whole"
-    if role == "label" and compute.all(compute.match_substring_regex(column, _DECIMAL)).as_py():
+    if role == "label" and _are_decimals(column):
         return "float"
     if role == "value" and _floats(column) is not None:
         return "float"
@@ -80,6 +84,15 @@ def _whole_numbers(column: Any) -> Any:
     except arrow.ArrowInvalid:
         return None
     return numbers if compute.all(compute.equal(numbers.cast(arrow.string()), column)).as_py() is not False else None
+
+
+def _are_decimals(column: Any) -> bool:
+    """Whether all cells are plain decimals, and those that are whole as floats are spelled as that number."""
+    compute = require("pyarrow.compute", extra="files")
+    if not compute.all(compute.match_substring_regex(column, _DECIMAL)).as_py():
+        return False
+    numbers, spelled = _floats(column), compute.match_substring_regex(column, _WHOLE_AS_FLOAT)
+    return bool(compute.all(compute.equal(compute.equal(numbers, compute.floor(numbers)), spelled)).as_py())
 
 
 def _floats(column: Any) -> Any:

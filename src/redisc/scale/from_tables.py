@@ -11,7 +11,6 @@ from numpy.typing import DTypeLike
 
 from redisc.errors import EmptyGraphError
 from redisc.graph.adjacency import read_edge_weight
-from redisc.graph.labels import read_labels
 from redisc.graph.storage import GraphDraft, graph_draft
 from redisc.graph.storage.features import FeatureWriter, feature_dtype
 from redisc.graph.tables import (
@@ -30,7 +29,8 @@ from redisc.scale.edge_spool import EdgeSpool
 from redisc.scale.label_codes import LabelCodes
 from redisc.scale.structure import Report, put_structure
 from redisc.scale.table_chunks import NUMERIC, TableChunks
-from redisc.tables.columns import tell_left_out
+from redisc.tables.classes import check_several
+from redisc.tables.columns import default_scaling, tell_left_out
 from redisc.tables.reading import comparable_edges, comparable_ids
 
 
@@ -48,15 +48,16 @@ def convert_tables(
     chunk_rows: int = 100_000,
     report: Report = lambda _: None,
 ) -> None:
-    """Save the graph of two tables; columns mean what they mean to `Graph.from_pandas`.
+    """Save the graph of two tables; columns mean what they mean to `redisc fit`: -1 is a class, a gap is unknown.
 
     Each table is read twice: once for the types of its columns, once for its values. Ids and labels of all nodes are
-    held in memory, features and edges are not.
+    held in memory, features and edges are not. Features are stored as they are; the folder notes that they are to be
+    standardised, as the commands then do.
     """
     stored = feature_dtype(dtype)
     edge_table, node_table = TableChunks(Path(edges), chunk_rows), TableChunks(Path(nodes), chunk_rows)
     with graph_draft(folder) as draft:
-        draft.name = Path(edges).stem
+        draft.name, draft.feature_scaling = Path(edges).stem, default_scaling()
         ids = _put_nodes(draft, node_table, id, label, stored, report)
         spool = EdgeSpool(draft.folder, len(ids))
         _spool_edges(spool, edge_table, (source, target, weight), ids, report)
@@ -85,7 +86,8 @@ def _put_nodes(draft: GraphDraft, table: TableChunks, id: Any, label: Any, dtype
             report(f"nodes: {first + len(frame):,}")
     ids = _all_ids(id_chunks, key)
     y, draft.class_names = (np.full(len(ids), -1), None) if label is None else labels.encoded()
-    draft.put_labels(read_labels(y))
+    check_several(y, draft.class_names, label)
+    draft.put_labels(y)
     draft.put_node_ids(ids.to_numpy())
     tell_left_out([column for column in others if column not in features])
     return ids

@@ -12,7 +12,7 @@ from redisc.optional import require
 
 
 class LabelCodes:
-    """Numbers the distinct labels as they come, and in the end as `encode_labels` numbers them all at once."""
+    """Numbers the distinct labels as they come, and in the end as `encode_labels` numbers those of a file at once."""
 
     def __init__(self) -> None:
         self._codes: dict[tuple[type, Any], int] = {}
@@ -36,5 +36,6 @@ class LabelCodes:
     def encoded(self) -> tuple[np.ndarray, tuple[str, ...] | None]:
         """The labels (N,), -1 where unknown, and the names of the classes."""
         distinct = [value for _, value in self._codes]
-        numbers, names = encode_labels(distinct, np.zeros(len(distinct), dtype=bool), self._rows)
+        none = np.zeros(len(distinct), dtype=bool)
+        numbers, names = encode_labels(distinct, none, self._rows, minus_one_is_unknown=False)
         return np.append(numbers, -1)[np.concatenate(self._chunks)], names

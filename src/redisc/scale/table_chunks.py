@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from redisc.io.csv_files import csv_batches
-from redisc.io.spelling import Role, count_numbers, kind_of, typed
+from redisc.io.spelling import EXACT_AS_FLOAT, Role, count_numbers, kind_of, typed
 from redisc.io.tables import PARQUET, readable, table_head, with_named_index
 from redisc.optional import require
 
@@ -95,7 +95,8 @@ class _Seen:
     filled: int = 0
 
     def add(self, kind: str, values: Any, role: Role) -> None:
-        self.kinds.add(kind)
+        large = role == "label" and kind == "whole" and not _exact_as_floats(values)
+        self.kinds.add("large" if large else kind)
         if role == "value":
             filled = int(values.count())
             self.filled += filled
@@ -104,6 +105,10 @@ class _Seen:
     def kind(self) -> str:
         joined = _joined(self.kinds)
         return "mixed" if joined == "other" and 2 * self.numbers >= self.filled > 0 else joined
+
+
+def _exact_as_floats(values: Any) -> bool:
+    return bool(values.dropna().between(-EXACT_AS_FLOAT, EXACT_AS_FLOAT).all())
 
 
 def _kind(values: Any) -> str:
@@ -118,9 +123,12 @@ def _kind(values: Any) -> str:
 
 
 def _joined(kinds: set[str]) -> str:
-    """The kind of a column from those of its chunks; a gap turns whole numbers into floats, unless they are spelled."""
+    """The kind of a column from those of its chunks; a gap turns whole numbers into floats, unless they are spelled.
+
+    "large" are labels that are whole numbers, some of which floats would round.
+    """
     filled = kinds - {"empty"}
-    if filled == {"whole"}:
+    if filled and filled <= {"whole", "large"}:
         return "whole"
     if filled == {"int"} and kinds == filled:
         return "int"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from redisc.errors import LabelError
-from redisc.graph.labels import is_whole_number, read_labels
+from redisc.graph.labels import is_whole_number
 from redisc.graph.tables import read_label_column, unlabelled
 from redisc.optional import require
 
@@ -25,9 +25,10 @@ class Classes:
 
     @classmethod
     def fit(cls, nodes: Any, column: Any) -> Classes:
-        """Find the classes of a table."""
-        labels, names = read_label_column(nodes, column)
-        count = int(read_labels(labels).max(initial=-1)) + 1
+        """Find the classes of a table; -1 is one like others."""
+        labels, names = read_label_column(nodes, column, minus_one_is_unknown=False)
+        check_several(labels, names, column)
+        count = int(labels.max(initial=-1)) + 1
         return cls(tuple(map(str, range(count))), True) if names is None else cls(names, False)
 
     def labels(self, nodes: Any, column: Any) -> np.ndarray:
@@ -52,10 +53,18 @@ class Classes:
         for text in (spelled, whole[1] if whole else spelled):
             if text in places:
                 return places[text]
-        return -1 if whole and whole[1] == "-1" and all(map(_WHOLE.fullmatch, self.names)) else None
+        return None
 
     def _listed(self, most: int = 10) -> str:
         return ", ".join(map(repr, self.names[:most])) + (", ..." if len(self.names) > most else "")
+
+
+def check_several(labels: np.ndarray, names: tuple[str, ...] | None, column: Any) -> None:
+    """Raise an error where all labels that are known are of one class."""
+    known = np.unique(labels[labels >= 0])
+    if known.size == 1:
+        name = str(known[0]) if names is None else names[known[0]]
+        raise LabelError(f"label column {column!r} has one class alone, {name!r}: there is nothing to tell apart")
 
 
 def _is_number(value: Any) -> bool:

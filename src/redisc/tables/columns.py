@@ -43,6 +43,11 @@ class TableColumns:
         return dict.fromkeys((self.source, self.target), "id")
 
 
+def default_scaling(text: Sequence[str] = ()) -> str:
+    """The `feature_scaling` that suits the features of tables; beside texts, numbers are standardised already."""
+    return "none" if text else "standard"
+
+
 def tell_left_out(columns: Sequence[Any]) -> None:
     """Say which columns make no features."""
     if columns:

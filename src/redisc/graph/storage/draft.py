@@ -49,6 +49,7 @@ class GraphDraft:
         self.name = "graph"
         self.class_names: tuple[str, ...] | None = None
         self.feature_default: str | None = None
+        self.feature_scaling: str | None = None
         self.dropped_self_loops = 0
         self._sparse_columns = 0
 
@@ -98,4 +99,5 @@ class GraphDraft:
             dropped_self_loops=self.dropped_self_loops,
             fingerprint=fingerprint(indptr, indices, arrays.get("edge_weight"), x),
             arrays=describe_arrays(arrays),
+            feature_scaling=self.feature_scaling,
         ).write(self.folder)

@@ -42,10 +42,14 @@ class Manifest:
     """Name of structure and features."""
     arrays: dict[str, dict[str, Any]]
     """For each file its dtype, as numpy writes it, and shape."""
+    feature_scaling: str | None = None
+    """How the features are scaled by default, where that is known."""
 
     def write(self, folder: Path) -> None:
         """Write `graph.json`."""
         content = {"format": FORMAT, "version": VERSION, **asdict(self)}
+        if self.feature_scaling is None:
+            del content["feature_scaling"]
         (folder / FILE).write_text(json.dumps(content, indent=2), encoding="utf-8")
 
     @classmethod
@@ -71,6 +75,7 @@ class Manifest:
     @classmethod
     def _checked(cls, content: dict[str, Any]) -> Manifest:
         names, default, files = content.pop("class_names"), content.pop("feature_default"), content.pop("arrays")
+        scaling = content.pop("feature_scaling", None)
         numbers = {key: int(content.pop(key)) for key in ("nodes", "edges", "features", "dropped_self_loops")}
         facts: dict[str, Any] = {**numbers, **{key: str(content.pop(key)) for key in ("name", "fingerprint")}}
         if content:
@@ -80,6 +85,7 @@ class Manifest:
             class_names=None if names is None else tuple(str(name) for name in names),
             feature_default=None if default is None else str(default),
             arrays={str(name): {"dtype": str(a["dtype"]), "shape": list(a["shape"])} for name, a in files.items()},
+            feature_scaling=None if scaling is None else str(scaling),
         )
 
 

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
     from redisc.graph.container import Graph
 
 
-def save_graph(graph: Graph, folder: str | Path, dtype: DTypeLike | None = None) -> None:
-    """Write a graph; features keep their dtype unless float16 or float32 is asked for."""
+def save_graph(
+    graph: Graph, folder: str | Path, dtype: DTypeLike | None = None, feature_scaling: str | None = None
+) -> None:
+    """Write a graph; features keep their dtype unless float16 or float32 is asked for.
+
+    `feature_scaling` is noted as the scaling that suits them; they are written as they are.
+    """
     asked = None if dtype is None else feature_dtype(dtype)
     with graph_draft(folder) as draft:
         draft.name, draft.class_names = graph.name, graph.class_names
         draft.feature_default, draft.dropped_self_loops = graph.feature_default, graph.dropped_self_loops
+        draft.feature_scaling = feature_scaling
         draft.put("indptr", graph.indptr)
         draft.put("indices", graph.indices)
         if graph.edge_weight is not None:
