@@ -1,6 +1,7 @@
 """The command on a user's own files: in, out, and files that the fit never saw."""
 
 import csv
+import gzip
 import json
 import sys
 
@@ -243,3 +244,28 @@ def test_a_report_on_new_files_scores_their_labels_and_knows_none(redisc, run, t
     out = tmp_path / "none.html"
     assert "no label to score" in refused(monkeypatch, capsys, "report", folder / "run", *unlabelled, "--out", out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["predict", "sample", "report"])
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_computed(
+    run, tmp_path, monkeypatch, capsys, command
+):
+    folder, _ = run
+    monkeypatch.setattr("redisc.run.Run.model", lambda run: pytest.fail("the model was loaded"))
+    (tmp_path / "taken.csv").mkdir()
+
+    def complaint(out):
+        return refused(monkeypatch, capsys, command, folder / "run", "--out", out)
+
+    assert complaint(tmp_path / "taken.csv") == f"error: {tmp_path / 'taken.csv'} is a folder: name a file"
+    assert "/proc/nowhere/p.csv can't be written" in complaint("/proc/nowhere/p.csv")
+    if command != "report":
+        assert "p.xlsx can't be written: a table's name ends in .csv" in complaint(tmp_path / "p.xlsx")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
+
+
+def test_predictions_are_compressed_where_their_name_says_so(redisc, run, tmp_path):
+    folder, _ = run
+    redisc("predict", folder / "run", "--samples", 4, "--out", tmp_path / "p.csv.gz")
+    packed = gzip.decompress((tmp_path / "p.csv.gz").read_bytes())
+    assert packed == (folder / "run" / "predictions.csv").read_bytes()

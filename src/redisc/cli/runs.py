@@ -18,7 +18,7 @@ from redisc.errors import ConfigError, DatasetError
 from redisc.estimator import ReDiSC
 from redisc.evaluation import evaluate_run, scored_nodes
 from redisc.graph import Split
-from redisc.io.tables import write_table
+from redisc.io.tables import check_table_target, write_table
 from redisc.methods import method_named
 from redisc.run import Run
 from redisc.source import FileSource
@@ -88,7 +88,7 @@ def sample(
     n: Annotated[int, typer.Option("-n", help="How many joint samples.")] = 16,
     temperature: Annotated[float, typer.Option(help="Below 1 sharpens.")] = 1.0,
     seed: Annotated[int, typer.Option(help="Other seeds give other samples.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="CSV or Parquet file (default: RUN/samples.csv).")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV, .csv.gz or Parquet file (default: RUN/samples.csv).")] = None,
     as_json: Json = False,
 ) -> None:
     """Draw joint samples of all labels; each column is one consistent labelling.
@@ -97,7 +97,9 @@ def sample(
 
     Example: `redisc sample runs/cora-0 -n 16`
     """
-    run = Run(folder)
+    run, target = Run(folder), out or folder / "samples.csv"
+    run.facts()  # an error where it is no run
+    check_table_target(target)
     clf = run.model()
     if not isinstance(clf, ReDiSC):
         raise ConfigError(f"{folder} is a run of {clf.title}, which draws no joint samples: see `redisc predict`")
@@ -105,7 +107,6 @@ def sample(
     graph, names = asked.graph, dict(zip(clf.classes_.tolist(), asked.graph.names_of(clf.classes_), strict=True))
     drawn = clf.sample(n, asked.known, temperature, graph=graph, random_state=seed)
     columns = {"id": ids_of(graph)} | {f"sample_{k}": [names[c] for c in row] for k, row in enumerate(drawn.tolist())}
-    target = out or folder / "samples.csv"
     if world().leads:
         write_table(target, columns)
     if as_json:
