@@ -269,3 +269,35 @@ def test_predictions_are_compressed_where_their_name_says_so(redisc, run, tmp_pa
     redisc("predict", folder / "run", "--samples", 4, "--out", tmp_path / "p.csv.gz")
     packed = gzip.decompress((tmp_path / "p.csv.gz").read_bytes())
     assert packed == (folder / "run" / "predictions.csv").read_bytes()
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", ["predict", "sample", "report"])
+def test_no_output_replaces_a_table_or_a_file_of_a_run(redisc, run, tmp_path, monkeypatch, capsys, command):
+    folder, files = run
+    new = save(tmp_path / "new", *club())
+    datasets.load("karate").save(tmp_path / "graph")
+    (tmp_path / "link.csv").symlink_to(folder / "nodes.csv")
+    monkeypatch.setattr("redisc.run.Run.model", lambda run: pytest.fail("the model was loaded"))
+    monkeypatch.chdir(folder)
+    before = contents(folder), contents(tmp_path)
+
+    def complaint(out, *asked):
+        return refused(monkeypatch, capsys, command, folder / "run", *asked, "--out", out)
+
+    for out in (files[1], files[3], "run/../nodes.csv", tmp_path / "link.csv"):
+        assert complaint(out) == f"error: {out} is a table that the graph is read from: choose another --out"
+    assert "is a table" in complaint(new[3], *new)
+    for name in ("run.json", "split.json", "tables.json", "model/model.safetensors", "model/p.csv"):
+        assert f"{name} belongs to a run" in complaint(folder / "run" / name)
+    assert "the folder of a saved graph" in complaint(tmp_path / "graph" / "y.npy")
+    assert (contents(folder), contents(tmp_path)) == before
+
+
+def test_the_recipe_of_a_search_replaces_no_table(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("optuna")
+    files = save(tmp_path, *club())
+    assert "is a table" in refused(monkeypatch, capsys, "tune", *files, "--label", "side", "--out", files[3])

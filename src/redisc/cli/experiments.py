@@ -10,6 +10,7 @@ import typer
 
 from redisc.cli.app import DATASET_HELP, DataDir, Json, app
 from redisc.cli.output import console, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError
 from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, paired_differences, run_table, table_rows
@@ -104,6 +105,7 @@ def tune(
     tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
     origin = graph_source(dataset, data_dir, 0, tables)
     recipe = out or folder / f"{origin.name}-{backbone}.json"
+    check_spared(recipe, origin)
     check_target(recipe)
     search = Search(
         dataset if dataset is not None else origin.name,

@@ -12,6 +12,7 @@ from redisc.classifier import NodeClassifier
 from redisc.cli.app import Json, RunFolder, app
 from redisc.cli.asking import Question, question
 from redisc.cli.output import console, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Nodes
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
@@ -48,7 +49,7 @@ def predict(
     Example: `redisc predict runs/mine --edges new_edges.csv --nodes new_nodes.csv`
     """
     run, target = Run(folder), out or folder / "predictions.csv"
-    run.facts()  # an error where it is no run
+    check_spared(target, run.source(), edges, nodes)
     check_table_target(target)
     clf = run.model()
     if not 0 < alpha < 1:

@@ -10,6 +10,7 @@ import typer
 from redisc.cli.app import Json, RunFolder, app
 from redisc.cli.asking import new_graph
 from redisc.cli.output import console, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Nodes
 from redisc.io.files import check_target, write_atomically
 from redisc.optional import require
@@ -39,7 +40,7 @@ def report(
     """
     require("plotly", extra="report")
     run, target = Run(folder), out or folder / "report.html"
-    run.facts()  # an error where it is no run
+    check_spared(target, run.source(), edges, nodes)
     check_target(target)
     content = collect(run, samples, drivers, new_graph(run, edges, nodes))
     if not world().leads:

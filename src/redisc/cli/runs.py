@@ -13,6 +13,7 @@ from redisc.cli.asking import new_graph, question
 from redisc.cli.inputs import build, choose_masks, read_settings, set_aside
 from redisc.cli.keeping import kept
 from redisc.cli.output import console, print_comparison, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError, DatasetError
 from redisc.estimator import ReDiSC
@@ -98,7 +99,7 @@ def sample(
     Example: `redisc sample runs/cora-0 -n 16`
     """
     run, target = Run(folder), out or folder / "samples.csv"
-    run.facts()  # an error where it is no run
+    check_spared(target, run.source(), edges, nodes)
     check_table_target(target)
     clf = run.model()
     if not isinstance(clf, ReDiSC):
