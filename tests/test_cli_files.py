@@ -301,3 +301,43 @@ def test_the_recipe_of_a_search_replaces_no_table(tmp_path, monkeypatch, capsys)
     pytest.importorskip("optuna")
     files = save(tmp_path, *club())
     assert "is a table" in refused(monkeypatch, capsys, "tune", *files, "--label", "side", "--out", files[3])
+
+
+def answered_run(redisc, folder):
+    """A quick run with files beside it that `predict`, `sample`, `report` and its owner have left."""
+    files = [*save(folder, *club()), "--label", "side", *NAMED, "--method", "lp", "--out", folder / "run"]
+    redisc("fit", *files, "--json")
+    for name in ("predictions.csv", "samples.csv", "report.html", "notes.txt"):
+        (folder / "run" / name).write_text("of the first fit")
+    return files
+
+
+def test_a_fit_tells_that_it_replaces_a_run_and_removes_what_that_run_answered(redisc, tmp_path, capsys):
+    files = answered_run(redisc, tmp_path)
+    assert "earlier run" not in capsys.readouterr().err
+    redisc("fit", *files, "--seed", 1, "--json")
+    assert f"note: {tmp_path / 'run'} holds an earlier run, which this one replaces" in capsys.readouterr().err
+    left = {path.name for path in (tmp_path / "run").iterdir()}
+    assert left == {"run.json", "split.json", "tables.json", "model", "notes.txt"}
+
+
+def test_a_fit_that_does_not_end_leaves_the_earlier_run_whole(redisc, tmp_path, monkeypatch):
+    files = answered_run(redisc, tmp_path)
+    before = contents(tmp_path)
+    monkeypatch.setattr("redisc.baselines.LabelPropagation.learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(sys, "argv", ["redisc", "fit", *map(str, files)])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 130
+    assert contents(tmp_path) == before
+
+
+def test_a_fit_to_the_predictions_of_the_run_that_it_replaces_keeps_them(redisc, tmp_path, monkeypatch, capsys):
+    files = answered_run(redisc, tmp_path)
+    redisc("predict", tmp_path / "run")
+    again = [*files[:2], "--nodes", tmp_path / "run" / "predictions.csv", "--label", "label", "--id", "id"]
+    redisc("fit", *again, "--source", "from", "--target", "to", "--method", "lp", "--out", tmp_path / "run")
+    assert (tmp_path / "run" / "predictions.csv").exists()
+    assert not (tmp_path / "run" / "samples.csv").exists()
+    capsys.readouterr()
+    assert "predictions.csv is a table" in refused(monkeypatch, capsys, "predict", tmp_path / "run")

@@ -17,6 +17,7 @@ from redisc.methods import load_model
 from redisc.source import FileSource, GraphSource, source_from_json, source_to_json
 from redisc.tables import TablePlan
 
+_ANSWERS = ("predictions.csv", "samples.csv", "report.html")
 _FILES = ("run.json", "split.json", "tables.json", "layout.json")
 
 
@@ -65,7 +66,10 @@ class Run:
         plan: TablePlan | None = None,
         calibration: np.ndarray | None = None,
     ) -> None:
-        """Write the model, the plan of its tables and the split, and `run.json` last: a folder without it is no run."""
+        """Write the model, the plan of its tables and the split, and `run.json` last: a folder without it is no run.
+
+        What an earlier run in the folder had answered is removed.
+        """
         (self.folder / "run.json").unlink(missing_ok=True)
         self._tables.unlink(missing_ok=True)
         clf.save(self.folder / "model")
@@ -77,7 +81,15 @@ class Run:
         names = clf.graph_.class_names
         identity = {"fingerprint": clf.graph_.fingerprint(), "class_names": None if names is None else list(names)}
         content = {"source": source_to_json(source), **identity, **facts}
+        self._remove_answers(tables_of(source))
         write_atomically(self.folder / "run.json", json.dumps(content, indent=2).encode())
+
+    def _remove_answers(self, needed: list[Path]) -> None:
+        """Remove the answers of the run that was here, but no table that is `needed`."""
+        spared = {table.resolve() for table in needed}
+        for file in (self.folder / name for name in _ANSWERS):
+            if file.is_file() and file.resolve() not in spared:
+                file.unlink()
 
     def facts(self) -> dict[str, Any]:
         """Return what `run.json` holds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +47,9 @@ def fit(
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the fit ends.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Any setting of it, as NAME=VALUE.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run (default: runs/NAME-SEED).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run (default: runs/NAME-SEED); an earlier run is replaced.")
+    ] = None,
     checkpoint_every: Annotated[float | None, typer.Option(help="Seconds between two saves (default: 60).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was killed.")] = False,
     data_dir: DataDir = None,
@@ -54,6 +57,7 @@ def fit(
 ) -> None:
     """Fit ReDiSC, or another method, to a dataset or to your own tables and keep the model as a run.
 
+    An earlier run in the same folder is replaced when the fit ends, and its predictions, samples and report go with it.
     Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. With --calibration the sets
     of `predict` come with a promise; the share is taken from the validation nodes, or else from a table's labels.
 
@@ -68,6 +72,8 @@ def fit(
     masks, aside = set_aside(choose_masks(graph, split, test_fraction, seed, tables.given), calibration, seed)
     visible = np.where(masks.train | masks.val, graph.y, -1)
     clf = build(kind, graph, visible, origin, backbone, settings)
+    if run.exists() and world().leads:
+        print(f"note: {run.folder} holds an earlier run, which this one replaces when the fit ends", file=sys.stderr)
     with kept(clf, run.unfinished, checkpoint_every, resume) as safety:
         clf.fit(graph, masks.train, masks.val if masks.val.any() else None, max_time=max_time, **safety)
         used = Split(clf.train_mask_, clf.val_mask_, masks.test)
