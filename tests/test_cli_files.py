@@ -341,3 +341,24 @@ def test_a_fit_to_the_predictions_of_the_run_that_it_replaces_keeps_them(redisc,
     assert not (tmp_path / "run" / "samples.csv").exists()
     capsys.readouterr()
     assert "predictions.csv is a table" in refused(monkeypatch, capsys, "predict", tmp_path / "run")
+
+
+def test_where_nothing_could_be_held_out_no_command_claims_a_gain(redisc, tmp_path, capsys):
+    names = [f"class {k}" if k % 2 else "" for k in range(34)]
+    files = save(tmp_path, *club(side=names))
+    redisc("fit", *files, *NAMED, "--label", "side", "--out", tmp_path / "run", *QUICK)
+    said = capsys.readouterr()
+    assert "what joint modelling gained was not measured" in " ".join(said.err.split())
+    redisc("evaluate", tmp_path / "run", "--samples", 2)
+    said = capsys.readouterr().out
+    assert "17 training nodes" in said
+    assert "no node was held out" in said
+    assert "difference" not in said
+    redisc("report", tmp_path / "run", "--samples", 2, "--drivers", 0)
+    words = (tmp_path / "run" / "report.html").read_text().partition("<script")[0]
+    assert "<dd>no training node was held out for validation, so what joint modelling gained was not measured" in words
+    assert "how well ReDiSC labels others was not measured" in words
+    assert "<dd>17 training, none held out, 0 test</dd>" in words
+    assert "<dd>0 (0.0 %); 17 more were hidden to score them</dd>" in words
+    assert "on the 17 training nodes, as none was held out" in words
+    assert "mean-field GNN</th>" not in words

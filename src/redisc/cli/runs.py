@@ -132,7 +132,8 @@ def evaluate(
 ) -> None:
     """Score a run on its test nodes; ReDiSC beside its mean-field GNN.
 
-    Where a run has no test labels its validation nodes are scored, which flatters. New tables are scored on all labels
+    Where a run has no test labels its validation nodes are scored, which flatters; where none could be held out, its
+    training nodes, which tells nothing about others. New tables are scored on all labels
     that they give, none of which is known to the model: leave those empty that the fit has seen.
 
     Example: `redisc evaluate runs/mine --edges new_edges.csv --nodes new_nodes.csv`
@@ -149,7 +150,9 @@ def evaluate(
         print_json({"run": str(folder), "nodes": kind, "count": int(mask.sum()), **scores})
         return
     console.print(f"{folder}: {mask.sum():,} {kind} nodes")
-    print_comparison([(graph.name, scores)], clf.name)
+    print_comparison([(graph.name, scores)], clf.name, differences=kind != "training")
+    if kind == "training":
+        console.print("no node was held out from the fit, so this does not tell how good it is on others")
 
 
 def _run_name(data: str, method: str, seed: int) -> str:
