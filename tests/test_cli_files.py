@@ -1,6 +1,7 @@
 """The command on a user's own files: in, out, and files that the fit never saw."""
 
 import csv
+import gzip
 import json
 import sys
 
@@ -258,3 +259,121 @@ def test_a_report_on_new_files_scores_their_labels_and_knows_none(redisc, run, t
     out = tmp_path / "none.html"
     assert "no label to score" in refused(monkeypatch, capsys, "report", folder / "run", *unlabelled, "--out", out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("command", ["predict", "sample", "report"])
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_computed(
+    run, tmp_path, monkeypatch, capsys, command
+):
+    folder, _ = run
+    monkeypatch.setattr("redisc.run.Run.model", lambda run: pytest.fail("the model was loaded"))
+    (tmp_path / "taken.csv").mkdir()
+
+    def complaint(out):
+        return refused(monkeypatch, capsys, command, folder / "run", "--out", out)
+
+    assert complaint(tmp_path / "taken.csv") == f"error: {tmp_path / 'taken.csv'} is a folder: name a file"
+    assert "/proc/nowhere/p.csv can't be written" in complaint("/proc/nowhere/p.csv")
+    if command != "report":
+        assert "p.xlsx can't be written: a table's name ends in .csv" in complaint(tmp_path / "p.xlsx")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
+
+
+def test_predictions_are_compressed_where_their_name_says_so(redisc, run, tmp_path):
+    folder, _ = run
+    redisc("predict", folder / "run", "--samples", 4, "--out", tmp_path / "p.csv.gz")
+    packed = gzip.decompress((tmp_path / "p.csv.gz").read_bytes())
+    assert packed == (folder / "run" / "predictions.csv").read_bytes()
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("command", ["predict", "sample", "report"])
+def test_no_output_replaces_a_table_or_a_file_of_a_run(redisc, run, tmp_path, monkeypatch, capsys, command):
+    folder, files = run
+    new = save(tmp_path / "new", *club())
+    datasets.load("karate").save(tmp_path / "graph")
+    (tmp_path / "link.csv").symlink_to(folder / "nodes.csv")
+    monkeypatch.setattr("redisc.run.Run.model", lambda run: pytest.fail("the model was loaded"))
+    monkeypatch.chdir(folder)
+    before = contents(folder), contents(tmp_path)
+
+    def complaint(out, *asked):
+        return refused(monkeypatch, capsys, command, folder / "run", *asked, "--out", out)
+
+    for out in (files[1], files[3], "run/../nodes.csv", tmp_path / "link.csv"):
+        assert complaint(out) == f"error: {out} is a table that the graph is read from: choose another --out"
+    assert "is a table" in complaint(new[3], *new)
+    for name in ("run.json", "split.json", "tables.json", "model/model.safetensors", "model/p.csv"):
+        assert f"{name} belongs to a run" in complaint(folder / "run" / name)
+    assert "the folder of a saved graph" in complaint(tmp_path / "graph" / "y.npy")
+    assert (contents(folder), contents(tmp_path)) == before
+
+
+def test_the_recipe_of_a_search_replaces_no_table(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("optuna")
+    files = save(tmp_path, *club())
+    assert "is a table" in refused(monkeypatch, capsys, "tune", *files, "--label", "side", "--out", files[3])
+
+
+def answered_run(redisc, folder):
+    """A quick run with files beside it that `predict`, `sample`, `report` and its owner have left."""
+    files = [*save(folder, *club()), "--label", "side", *NAMED, "--method", "lp", "--out", folder / "run"]
+    redisc("fit", *files, "--json")
+    for name in ("predictions.csv", "samples.csv", "report.html", "notes.txt"):
+        (folder / "run" / name).write_text("of the first fit")
+    return files
+
+
+def test_a_fit_tells_that_it_replaces_a_run_and_removes_what_that_run_answered(redisc, tmp_path, capsys):
+    files = answered_run(redisc, tmp_path)
+    assert "earlier run" not in capsys.readouterr().err
+    redisc("fit", *files, "--seed", 1, "--json")
+    assert f"note: {tmp_path / 'run'} holds an earlier run, which this one replaces" in capsys.readouterr().err
+    left = {path.name for path in (tmp_path / "run").iterdir()}
+    assert left == {"run.json", "split.json", "tables.json", "model", "notes.txt"}
+
+
+def test_a_fit_that_does_not_end_leaves_the_earlier_run_whole(redisc, tmp_path, monkeypatch):
+    files = answered_run(redisc, tmp_path)
+    before = contents(tmp_path)
+    monkeypatch.setattr("redisc.baselines.LabelPropagation.learn", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(sys, "argv", ["redisc", "fit", *map(str, files)])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 130
+    assert contents(tmp_path) == before
+
+
+def test_a_fit_to_the_predictions_of_the_run_that_it_replaces_keeps_them(redisc, tmp_path, monkeypatch, capsys):
+    files = answered_run(redisc, tmp_path)
+    redisc("predict", tmp_path / "run")
+    again = [*files[:2], "--nodes", tmp_path / "run" / "predictions.csv", "--label", "label", "--id", "id"]
+    redisc("fit", *again, "--source", "from", "--target", "to", "--method", "lp", "--out", tmp_path / "run")
+    assert (tmp_path / "run" / "predictions.csv").exists()
+    assert not (tmp_path / "run" / "samples.csv").exists()
+    capsys.readouterr()
+    assert "predictions.csv is a table" in refused(monkeypatch, capsys, "predict", tmp_path / "run")
+
+
+def test_where_nothing_could_be_held_out_no_command_claims_a_gain(redisc, tmp_path, capsys):
+    names = [f"class {k}" if k % 2 else "" for k in range(34)]
+    files = save(tmp_path, *club(side=names))
+    redisc("fit", *files, *NAMED, "--label", "side", "--out", tmp_path / "run", *QUICK)
+    said = capsys.readouterr()
+    assert "what joint modelling gained was not measured" in " ".join(said.err.split())
+    redisc("evaluate", tmp_path / "run", "--samples", 2)
+    said = capsys.readouterr().out
+    assert "17 training nodes" in said
+    assert "no node was held out" in said
+    assert "difference" not in said
+    redisc("report", tmp_path / "run", "--samples", 2, "--drivers", 0)
+    words = (tmp_path / "run" / "report.html").read_text().partition("<script")[0]
+    assert "<dd>no training node was held out for validation, so what joint modelling gained was not measured" in words
+    assert "how well ReDiSC labels others was not measured" in words
+    assert "<dd>17 training, none held out, 0 test</dd>" in words
+    assert "<dd>0 (0.0 %); 17 more were hidden to score them</dd>" in words
+    assert "on the 17 training nodes, as none was held out" in words
+    assert "mean-field GNN</th>" not in words

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from examples import FAST, random_graph
 from redisc import Graph, ReDiSC, metrics
+from redisc.baselines import LabelPropagation
 from redisc.diffusion import LabelledFirst, ReverseProcess, Schedule
 from redisc.em import draw_samples
 from redisc.errors import ConfigError, FeatureError, LabelError, LengthError, MaskError, NotFittedError
@@ -354,6 +355,18 @@ def test_without_validation_nodes_a_part_is_held_out_from_the_fit_but_kept_in_pr
     assert np.array_equal(clf.known_[TRAIN], GRAPH.y[TRAIN])
     fitted_on = np.where(clf.train_mask_, GRAPH.y, -1)
     assert clf.score(labels=fitted_on, mask=held_out) == clf.history_["best_validation"]
+
+
+def test_where_nothing_could_be_held_out_no_gain_is_claimed(tmp_path):
+    one_of_each = [int(np.flatnonzero(GRAPH.y == label)[0]) for label in np.unique(GRAPH.y)]
+    for kind, words in ((ReDiSC, "what joint modelling gained"), (LabelPropagation, "how good")):
+        settings = TINY if kind is ReDiSC else {}
+        with pytest.warns(UserWarning, match="too few training nodes"):
+            clf = kind(**settings, random_state=0).fit(GRAPH, one_of_each)
+        assert clf.verdict().startswith(f"no training node was held out for validation, so {words}")
+        assert not any(digit in clf.verdict() for digit in "0123456789")
+        clf.save(tmp_path / clf.name)
+        assert kind.load(tmp_path / clf.name).verdict() == clf.verdict()
 
 
 def test_sparse_features_are_fitted_too():

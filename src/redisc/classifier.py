@@ -99,6 +99,8 @@ class NodeClassifier(BaseEstimator, ABC):
 
     def verdict(self) -> str:
         """Say in one line how the fit ended."""
+        if self.history_.get("nothing_held_out"):
+            return f"no training node was held out for validation, so how good {self.title} is was not measured"
         return f"validation {self.metric.replace('_', ' ')}: {self.title} {self.history_['best_validation']:.4f}"
 
     def score(self, graph: Any = None, labels: Any = None, *, mask: Any = None) -> float:
@@ -201,7 +203,7 @@ class NodeClassifier(BaseEstimator, ABC):
         self._copy = self._asked = None  # an older fit's
         self._engine, self._settings, self.graph_ = engine, self.get_params(deep=False), task.graph
         self.train_mask_, self.val_mask_ = task.train, task.val
-        self.classes_, self.history_ = task.classes, history
+        self.classes_, self.history_ = task.classes, {**history, "nothing_held_out": task.nothing_held_out}
 
     def _problem(self, task: Task, class_weight: str | Mapping[Any, float] | None = None) -> Problem:
         """Hand training labels to the trainer as known and validation labels as a score."""

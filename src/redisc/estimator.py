@@ -307,6 +307,8 @@ class ReDiSC(JointAnswers):
     def verdict(self) -> str:
         """Say in one line what joint modelling gained over the mean-field GNN on the validation nodes."""
         self._fitted()
+        if self.history_.get("nothing_held_out"):
+            return "no training node was held out for validation, so what joint modelling gained was not measured"
         before, after = self.history_["mean_field_validation"], self.history_["best_validation"]
         name = self.metric.replace("_", " ")
         return f"validation {name}: mean-field GNN {before:.4f}, ReDiSC {after:.4f} ({after - before:+.4f})"

@@ -14,9 +14,14 @@ from redisc.graph import Graph, Split
 
 
 def scored_nodes(graph: Graph, split: Split) -> tuple[str, np.ndarray]:
-    """Return which nodes a run is scored on: "test" where test nodes have labels, else "validation", which flatters."""
+    """Return which nodes a run is scored on: "test" where test nodes have labels, else "validation", which flatters.
+
+    Where no node was held out for validation these are "training" nodes, whose scores tell nothing about others.
+    """
     tested = split.test & (graph.y != MASKED)
-    return ("test", tested) if tested.any() else ("validation", split.val)
+    if tested.any():
+        return "test", tested
+    return "training" if (split.train & split.val).any() else "validation", split.val
 
 
 class Answer(NamedTuple):

@@ -17,6 +17,21 @@ from redisc.methods import load_model
 from redisc.source import FileSource, GraphSource, source_from_json, source_to_json
 from redisc.tables import TablePlan
 
+_ANSWERS = ("predictions.csv", "samples.csv", "report.html")
+_FILES = ("run.json", "split.json", "tables.json", "layout.json")
+
+
+def tables_of(source: GraphSource) -> list[Path]:
+    """Return the tables that a graph is read from, if any."""
+    return [Path(source.edges), Path(source.nodes)] if isinstance(source, FileSource) else []
+
+
+def is_part_of_run(file: Path) -> bool:
+    """Tell whether a file is one of those that a run consists of."""
+    place = file.resolve()
+    own = Run(place.parent).exists() and place.name in _FILES
+    return own or (place.parent.name == "model" and Run(place.parent.parent).exists())
+
 
 @dataclass(frozen=True)
 class Run:
@@ -30,9 +45,13 @@ class Run:
         folder = self.folder if self.folder.name not in ("", "..") else self.folder.resolve()
         return folder.with_name(f"{folder.name}.partial")
 
+    def exists(self) -> bool:
+        """Tell whether the folder holds a run."""
+        return (self.folder / "run.json").is_file()
+
     def check_free(self) -> None:
         """Refuse a folder that holds something else; an older run may be replaced."""
-        if self.folder.exists() and not self._is_run() and (self.folder.is_file() or any(self.folder.iterdir())):
+        if self.folder.exists() and not self.exists() and (self.folder.is_file() or any(self.folder.iterdir())):
             raise CheckpointError(f"{self.folder} exists and is not a run: choose another --out")
         above = unwritable_part(self.folder)
         if above is not None:
@@ -47,7 +66,10 @@ class Run:
         plan: TablePlan | None = None,
         calibration: np.ndarray | None = None,
     ) -> None:
-        """Write the model, the plan of its tables and the split, and `run.json` last: a folder without it is no run."""
+        """Write the model, the plan of its tables and the split, and `run.json` last: a folder without it is no run.
+
+        What an earlier run in the folder had answered is removed.
+        """
         (self.folder / "run.json").unlink(missing_ok=True)
         self._tables.unlink(missing_ok=True)
         clf.save(self.folder / "model")
@@ -59,18 +81,29 @@ class Run:
         names = clf.graph_.class_names
         identity = {"fingerprint": clf.graph_.fingerprint(), "class_names": None if names is None else list(names)}
         content = {"source": source_to_json(source), **identity, **facts}
+        self._remove_answers(tables_of(source))
         write_atomically(self.folder / "run.json", json.dumps(content, indent=2).encode())
+
+    def _remove_answers(self, needed: list[Path]) -> None:
+        """Remove the answers of the run that was here, but no table that is `needed`."""
+        spared = {table.resolve() for table in needed}
+        for file in (self.folder / name for name in _ANSWERS):
+            if file.is_file() and file.resolve() not in spared:
+                file.unlink()
 
     def facts(self) -> dict[str, Any]:
         """Return what `run.json` holds."""
-        if not self._is_run():
+        if not self.exists():
             raise CheckpointError(f"{self.folder} is not a run: it has no run.json (make one with `redisc fit`)")
         return read_json(self.folder / "run.json")
 
+    def source(self) -> GraphSource:
+        """Return where the graph came from."""
+        return source_from_json(self.facts().get("source"))
+
     def graph(self) -> Graph:
         """Load the graph again and make sure that it is the one that was fitted."""
-        facts = self.facts()
-        source = source_from_json(facts.get("source"))
+        facts, source = self.facts(), self.source()
         graph = source.load_by(self.plan()) if isinstance(source, FileSource) else source.load()
         if graph.fingerprint() != facts.get("fingerprint"):
             raise CheckpointError(
@@ -83,7 +116,7 @@ class Run:
 
     def plan(self) -> TablePlan:
         """Return how tables become a graph that the model can be asked about."""
-        source = source_from_json(self.facts().get("source"))
+        source = self.source()
         if not isinstance(source, FileSource):
             raise ConfigError(
                 f"{self.folder} was fitted to {source.name}, not to tables: "
@@ -117,6 +150,3 @@ class Run:
     @property
     def _tables(self) -> Path:
         return self.folder / "tables.json"
-
-    def _is_run(self) -> bool:
-        return (self.folder / "run.json").is_file()

@@ -29,6 +29,11 @@ class Task:
     labels: np.ndarray
     held_out: bool = False  # the validation nodes were taken from the training nodes that the user gave
 
+    @property
+    def nothing_held_out(self) -> bool:
+        """Whether there were too few training nodes to hold any out, so that they stand for validation nodes too."""
+        return bool((self.train & self.val).any())
+
     def known(self, clamp: str) -> np.ndarray:
         """Return the labels that predictions are conditioned on: of the given training nodes, or of both masks."""
         both = clamp == "train+val" or self.held_out

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from redisc.errors import DatasetError
-from redisc.io.tables import read_table, table_head, write_table
+from redisc.errors import ConfigError, DatasetError
+from redisc.io.tables import check_table_target, read_table, table_head, write_table
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
 TRAPS = ["007", "7", "NA", "null", "nan", "", "True", "1e5", "0x1", "-0", "+3", "a,b", 'say "hi"', "two\nlines", " x "]
@@ -133,3 +133,38 @@ def test_parquet_keeps_its_own_types(tmp_path):
     frame = pd.DataFrame({"id": ["1", "2"], "x": [1, 2], "when": pd.to_datetime(["2020-01-01", "2021-01-01"])})
     frame.to_parquet(tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet", KEYS), frame)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.CSV", "t.csv.gz", "T.CSV.GZ", "t.parquet", "t.PARQUET", "t.pq"])
+def test_a_table_is_written_as_its_suffix_says(tmp_path, name):
+    write_table(tmp_path / name, {"id": ["a", "b"], "x": [1, 2]})
+    start = {"g": b"\x1f\x8b", "p": b"PAR1"}.get(name.lower().removeprefix("t.").removeprefix("csv.")[0], b"id,x")
+    assert (tmp_path / name).read_bytes().startswith(start)
+    assert read_table(tmp_path / name).to_dict("list") == {"id": ["a", "b"], "x": [1, 2]}
+    assert table_head(tmp_path / name).columns.tolist() == ["id", "x"]
+
+
+def test_the_same_table_is_the_same_bytes_when_it_is_compressed(tmp_path, monkeypatch):
+    for number, name in enumerate(("a.csv.gz", "b.csv.gz")):
+        monkeypatch.setattr("time.time", lambda now=number: 1e9 + now)
+        write_table(tmp_path / name, {"id": [1]})
+    assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.tsv", "t.gz", "t", "t.parquet.gz", "csv"])
+def test_a_table_of_another_suffix_is_refused(tmp_path, name):
+    for refuse in (check_table_target, lambda file: write_table(file, {"id": [1]})):
+        with pytest.raises(ConfigError, match=r"ends in \.csv, \.csv\.gz, \.parquet or \.pq"):
+            refuse(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_or_a_place_that_cannot_be_written_is_refused_by_its_name(tmp_path):
+    (tmp_path / "t.csv").mkdir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match=r"t\.csv is a folder"):
+        check_table_target(tmp_path / "t.csv")
+    with pytest.raises(ConfigError, match=r"file/sub/t\.csv can't be written: nothing can be created in .*/file$"):
+        check_table_target(tmp_path / "file" / "sub" / "t.csv")
+    check_table_target(tmp_path / "new" / "t.csv")
+    assert not (tmp_path / "new").exists()

@@ -47,3 +47,10 @@ def test_a_history_without_curves_is_refused(tmp_path, history):
     with pytest.raises(ConfigError, match="no curves"):
         draw_training(history, tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_score_of_training_nodes_is_called_so_and_compared_with_nothing(tmp_path, figures):
+    draw_training({**HISTORY, "nothing_held_out": True}, tmp_path / "a.svg")
+    lower = figures[0].axes[1]
+    assert lower.get_ylabel() == "training accuracy"
+    assert not any("mean-field" in name for name in lines(lower))

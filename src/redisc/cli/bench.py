@@ -11,6 +11,7 @@ from redisc.cli.app import DATASET_HELP, DataDir, Json, app
 from redisc.cli.output import console, print_json
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError
+from redisc.io.files import check_target
 from redisc.methods import title_of
 from redisc.nn import BACKBONES
 from redisc.report.growth import draw_growth
@@ -44,6 +45,8 @@ def bench(
 
     if backbone not in BACKBONES:
         raise ConfigError(f"--backbone {backbone}: choose one of {', '.join(BACKBONES)}")
+    if plot is not None:
+        check_target(plot)
     tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
     origin = graph_source(dataset if dataset or tables.given else "planted", data_dir, 0, tables)
     if method is not None:

@@ -10,11 +10,13 @@ import typer
 
 from redisc.cli.app import DATASET_HELP, DataDir, Json, app
 from redisc.cli.output import console, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
+from redisc.errors import ConfigError
 from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, paired_differences, run_table, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES
-from redisc.io.files import write_atomically
+from redisc.io.files import check_target, write_atomically
 from redisc.report.results import draw_table
 from redisc.source import FileSource
 from redisc.world import world
@@ -38,6 +40,10 @@ def reproduce(
 
     Example: `redisc reproduce homophilic --datasets cora --seeds 3`
     """
+    for file in filter(None, (to_csv, plot)):
+        check_target(file)
+    if to_csv is not None and to_csv.suffix.lower() != ".csv":
+        raise ConfigError(f"--csv {to_csv}: the table is written as CSV, so its name must end in .csv")
     results, failures = ResultStore(store), []
     if not show:
         failures = run_table(table, datasets, seeds, results, data_dir, lambda line: print(line, file=sys.stderr))
@@ -98,6 +104,9 @@ def tune(
 
     tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
     origin = graph_source(dataset, data_dir, 0, tables)
+    recipe = out or folder / f"{origin.name}-{backbone}.json"
+    check_spared(recipe, origin)
+    check_target(recipe)
     search = Search(
         dataset if dataset is not None else origin.name,
         backbone,
@@ -116,7 +125,6 @@ def tune(
         print(f"[{trial.number + 1}/{trials}] validation {value}, {best}: {trial.params}", file=sys.stderr, flush=True)
 
     search.run(trials, report)
-    recipe = out or folder / f"{origin.name}-{backbone}.json"
     search.write(recipe)
     if as_json:
         print_json({"out": str(recipe), **search.recipe()})

@@ -37,16 +37,19 @@ class ProgressLine:
             self._stream.write("\r" + " " * self._width + "\r")
 
 
-def print_comparison(results: list[tuple[str, dict[str, Any]]], method: str = "redisc") -> None:
+def print_comparison(
+    results: list[tuple[str, dict[str, Any]]], method: str = "redisc", differences: bool = True
+) -> None:
     """Print a method's metrics in percent, beside those of the mean-field GNN where there is one."""
     beside = all("mean_field" in scores for _, scores in results)
     title = "ReDiSC" if method == "redisc" else method
-    table = Table("graph", "metric", *(("mean-field GNN", title, "difference") if beside else (title,)))
+    shown = slice(0 if beside else 1, 3 if beside and differences else 2)
+    table = Table("graph", "metric", *("mean-field GNN", title, "difference")[shown])
     for name, scores in results:
         for metric, after in scores[method].items():
             before = scores["mean_field"][metric] if beside else math.nan
             cells = (f"{100 * before:.2f}", f"{100 * after:.2f}", f"{100 * (after - before):+.2f}")
-            table.add_row(name, metric.replace("_", " "), *(cells if beside else cells[1:2]))
+            table.add_row(name, metric.replace("_", " "), *cells[shown])
     console.print(table)
 
 

@@ -12,11 +12,12 @@ from redisc.classifier import NodeClassifier
 from redisc.cli.app import Json, RunFolder, app
 from redisc.cli.asking import Question, question
 from redisc.cli.output import console, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Nodes
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
 from redisc.graph import Graph
-from redisc.io.tables import write_table
+from redisc.io.tables import check_table_target, write_table
 from redisc.run import Run
 from redisc.tables.predictions import driver_column, ids_of, set_column
 from redisc.uncertainty import PredictionSets, conformal_sets
@@ -28,7 +29,9 @@ def predict(
     folder: RunFolder,
     edges: Edges = None,
     nodes: Nodes = None,
-    out: Annotated[Path | None, typer.Option(help="CSV or Parquet file (default: RUN/predictions.csv).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="CSV, .csv.gz or Parquet file (default: RUN/predictions.csv).")
+    ] = None,
     samples: Annotated[int, typer.Option(help="Chains behind the confidence.")] = 32,
     alpha: Annotated[float, typer.Option(help="Share of nodes whose set may miss their label.")] = 0.1,
     drivers: Annotated[bool, typer.Option("--drivers", help="Also tell which known labels drive a node.")] = False,
@@ -46,6 +49,8 @@ def predict(
     Example: `redisc predict runs/mine --edges new_edges.csv --nodes new_nodes.csv`
     """
     run, target = Run(folder), out or folder / "predictions.csv"
+    check_spared(target, run.source(), edges, nodes)
+    check_table_target(target)
     clf = run.model()
     if not 0 < alpha < 1:
         raise ConfigError(f"--alpha {alpha}: it must lie between 0 and 1")

@@ -10,8 +10,9 @@ import typer
 from redisc.cli.app import Json, RunFolder, app
 from redisc.cli.asking import new_graph
 from redisc.cli.output import console, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Nodes
-from redisc.io.files import write_atomically
+from redisc.io.files import check_target, write_atomically
 from redisc.optional import require
 from redisc.report.page import cached_places, collect, draw_plots, render_page
 from redisc.run import Run
@@ -38,9 +39,10 @@ def report(
     Example: `redisc report runs/cora-0`
     """
     require("plotly", extra="report")
-    run = Run(folder)
+    run, target = Run(folder), out or folder / "report.html"
+    check_spared(target, run.source(), edges, nodes)
+    check_target(target)
     content = collect(run, samples, drivers, new_graph(run, edges, nodes))
-    target = out or folder / "report.html"
     if not world().leads:
         return
     places = None if content.trace is None else cached_places(folder, content.graph)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -13,12 +14,13 @@ from redisc.cli.asking import new_graph, question
 from redisc.cli.inputs import build, choose_masks, read_settings, set_aside
 from redisc.cli.keeping import kept
 from redisc.cli.output import console, print_comparison, print_json
+from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError, DatasetError
 from redisc.estimator import ReDiSC
 from redisc.evaluation import evaluate_run, scored_nodes
 from redisc.graph import Split
-from redisc.io.tables import write_table
+from redisc.io.tables import check_table_target, write_table
 from redisc.methods import method_named
 from redisc.run import Run
 from redisc.source import FileSource
@@ -45,7 +47,9 @@ def fit(
     seed: Annotated[int, typer.Option(help="The same seed gives the same bits.")] = 0,
     max_time: Annotated[float | None, typer.Option(help="Seconds after which the fit ends.")] = None,
     setting: Annotated[list[str] | None, typer.Option("--set", help="Any setting of it, as NAME=VALUE.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run (default: runs/NAME-SEED).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the run (default: runs/NAME-SEED); an earlier run is replaced.")
+    ] = None,
     checkpoint_every: Annotated[float | None, typer.Option(help="Seconds between two saves (default: 60).")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit that was killed.")] = False,
     data_dir: DataDir = None,
@@ -53,6 +57,7 @@ def fit(
 ) -> None:
     """Fit ReDiSC, or another method, to a dataset or to your own tables and keep the model as a run.
 
+    An earlier run in the same folder is replaced when the fit ends, and its predictions, samples and report go with it.
     Until the run is written, ReDiSC keeps its state beside it in OUT.partial, for --resume. With --calibration the sets
     of `predict` come with a promise; the share is taken from the validation nodes, or else from a table's labels.
 
@@ -67,6 +72,8 @@ def fit(
     masks, aside = set_aside(choose_masks(graph, split, test_fraction, seed, tables.given), calibration, seed)
     visible = np.where(masks.train | masks.val, graph.y, -1)
     clf = build(kind, graph, visible, origin, backbone, settings)
+    if run.exists() and world().leads:
+        print(f"note: {run.folder} holds an earlier run, which this one replaces when the fit ends", file=sys.stderr)
     with kept(clf, run.unfinished, checkpoint_every, resume) as safety:
         clf.fit(graph, masks.train, masks.val if masks.val.any() else None, max_time=max_time, **safety)
         used = Split(clf.train_mask_, clf.val_mask_, masks.test)
@@ -88,7 +95,7 @@ def sample(
     n: Annotated[int, typer.Option("-n", help="How many joint samples.")] = 16,
     temperature: Annotated[float, typer.Option(help="Below 1 sharpens.")] = 1.0,
     seed: Annotated[int, typer.Option(help="Other seeds give other samples.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="CSV or Parquet file (default: RUN/samples.csv).")] = None,
+    out: Annotated[Path | None, typer.Option(help="CSV, .csv.gz or Parquet file (default: RUN/samples.csv).")] = None,
     as_json: Json = False,
 ) -> None:
     """Draw joint samples of all labels; each column is one consistent labelling.
@@ -97,7 +104,9 @@ def sample(
 
     Example: `redisc sample runs/cora-0 -n 16`
     """
-    run = Run(folder)
+    run, target = Run(folder), out or folder / "samples.csv"
+    check_spared(target, run.source(), edges, nodes)
+    check_table_target(target)
     clf = run.model()
     if not isinstance(clf, ReDiSC):
         raise ConfigError(f"{folder} is a run of {clf.title}, which draws no joint samples: see `redisc predict`")
@@ -105,7 +114,6 @@ def sample(
     graph, names = asked.graph, dict(zip(clf.classes_.tolist(), asked.graph.names_of(clf.classes_), strict=True))
     drawn = clf.sample(n, asked.known, temperature, graph=graph, random_state=seed)
     columns = {"id": ids_of(graph)} | {f"sample_{k}": [names[c] for c in row] for k, row in enumerate(drawn.tolist())}
-    target = out or folder / "samples.csv"
     if world().leads:
         write_table(target, columns)
     if as_json:
@@ -124,7 +132,8 @@ def evaluate(
 ) -> None:
     """Score a run on its test nodes; ReDiSC beside its mean-field GNN.
 
-    Where a run has no test labels its validation nodes are scored, which flatters. New tables are scored on all labels
+    Where a run has no test labels its validation nodes are scored, which flatters; where none could be held out, its
+    training nodes, which tells nothing about others. New tables are scored on all labels
     that they give, none of which is known to the model: leave those empty that the fit has seen.
 
     Example: `redisc evaluate runs/mine --edges new_edges.csv --nodes new_nodes.csv`
@@ -141,7 +150,9 @@ def evaluate(
         print_json({"run": str(folder), "nodes": kind, "count": int(mask.sum()), **scores})
         return
     console.print(f"{folder}: {mask.sum():,} {kind} nodes")
-    print_comparison([(graph.name, scores)], clf.name)
+    print_comparison([(graph.name, scores)], clf.name, differences=kind != "training")
+    if kind == "training":
+        console.print("no node was held out from the fit, so this does not tell how good it is on others")
 
 
 def _run_name(data: str, method: str, seed: int) -> str:

@@ -18,8 +18,7 @@ _BLOCK_BYTES = 1 << 24
 
 def csv_columns(path: Path) -> list[str]:
     """The names in the first row; one that repeats gets a number, one that is empty its place."""
-    arrow = require("pyarrow", extra="files")
-    with arrow.input_stream(str(path), compression="detect") as stream:
+    with _opened(path) as stream:
         given = next(csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")), [])
     if not given:
         raise ValueError("its first row is empty; it must name the columns")
@@ -42,12 +41,18 @@ def csv_batches(path: Path) -> Iterator[Any]:
         quoted_strings_can_be_null=True,
     )
     parsing = reader.ParseOptions(newlines_in_values=True)
-    with reader.open_csv(path, reading, parsing, converting) as batches:
+    with _opened(path) as stream, reader.open_csv(stream, reading, parsing, converting) as batches:
         batch = arrow.RecordBatch.from_pylist([], schema=batches.schema)
         yield batch
         for batch in batches:
             yield batch
     _check_last_cell(path, batch)
+
+
+def _opened(path: Path) -> Any:
+    """The file as a stream of bytes, unpacked where its suffix tells that it is packed."""
+    packed = "gzip" if path.suffix.lower() == ".gz" else "detect"  # which overlooks suffixes in capitals
+    return require("pyarrow", extra="files").input_stream(str(path), compression=packed)
 
 
 def _check_last_cell(path: Path, batch: Any) -> None:
@@ -56,7 +61,7 @@ def _check_last_cell(path: Path, batch: Any) -> None:
     if last is None or not {"\n", "\r"} & set(last):
         return
     end = b""
-    with require("pyarrow", extra="files").input_stream(str(path), compression="detect") as stream:
+    with _opened(path) as stream:
         while piece := stream.read(_BLOCK_BYTES):
             end = (end + piece)[-3:]
     if not end.rstrip(b"\r\n").endswith(b'"'):

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from redisc.errors import CheckpointError
+from redisc.errors import CheckpointError, ConfigError
 
 
 @contextmanager
@@ -52,6 +52,15 @@ def unwritable_part(path: Path) -> Path | None:
     except OSError:
         return above
     return None
+
+
+def check_target(file: Path) -> None:
+    """Raise an error where a file can't be written: to be called before what it will hold is computed."""
+    if file.is_dir():
+        raise ConfigError(f"{file} is a folder: name a file")
+    above = unwritable_part(file.parent)
+    if above is not None:
+        raise ConfigError(f"{file} can't be written: nothing can be created in {above}")
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -17,19 +17,22 @@ _CURVE, _MEAN_FIELD, _BEST = HUES[0], HUES[1], HUES[5]
 def draw_training(history: Mapping[str, Any], path: str | Path, metric: str = "accuracy") -> None:
     """Draw the curves of `clf.history_`: loss above, validation with the mean-field GNN's level and the best below.
 
-    `metric` is the name of the validation metric, as in `clf.metric`.
+    `metric` is the name of the validation metric, as in `clf.metric`. Where nothing was held out for validation it is
+    that of the training nodes, and there is no level to compare it with.
     """
     if not history.get("iteration"):
         raise ConfigError("there are no curves to draw: the history holds no look at the validation metric")
+    held_out = not history.get("nothing_held_out")
+    score = f"validation {_plain(metric)}" if held_out else f"training {_plain(metric)}"
     with sheet(path, (7.0, 5.0), rows=2, sharex=True) as panels:
         (upper,), (lower,) = panels
-        for panel, key, name in ((upper, "loss", "loss"), (lower, "validation", f"validation {_plain(metric)}")):
-            marker = "o" if len(history["iteration"]) == 1 else "-"  # no line goes through one point
+        marker = "o" if len(history["iteration"]) == 1 else "-"  # no line goes through one point
+        for panel, key, name in ((upper, "loss", "loss"), (lower, "validation", score)):
             panel.plot(history["iteration"], history[key], marker, color=_CURVE, linewidth=1.3, label="ReDiSC")
             panel.set_ylabel(name)
             panel.grid(alpha=0.3)
         _mark_best(upper, lower, history)
-        _draw_level(lower, history.get("mean_field_validation"))
+        _draw_level(lower, history.get("mean_field_validation") if held_out else None)
         lower.set_xlabel("iteration")
         lower.legend(frameon=False, loc="lower right")
 

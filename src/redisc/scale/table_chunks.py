@@ -9,7 +9,7 @@ from typing import Any
 
 from redisc.io.csv_files import csv_batches
 from redisc.io.spelling import EXACT_AS_FLOAT, Role, count_numbers, kind_of, typed
-from redisc.io.tables import PARQUET, readable, table_head, with_named_index
+from redisc.io.tables import is_parquet, readable, table_head, with_named_index
 from redisc.optional import require
 
 NUMERIC = ("whole", "int", "float", "bool", "truth", "mixed")
@@ -53,7 +53,7 @@ class TableChunks:
 
     @property
     def _is_parquet(self) -> bool:
-        return self.path.suffix in PARQUET
+        return is_parquet(self.path)
 
     def _csv_kinds(self, roles: Mapping[Any, Role]) -> Iterator[tuple[dict[Any, str], Any]]:
         for batch in self._csv_pieces():

@@ -39,7 +39,7 @@ class Content:
 
     facts: dict[str, Any]
     split: Split
-    kind: str  # of the scored nodes: "test", "validation" or "new"
+    kind: str  # of the scored nodes: "test", "validation", "training" where none was held out, or "new"
     exam: Examination
     answers: dict[str, Answer]  # of the method and, beside ReDiSC, of its mean-field GNN
     scores: dict[str, dict[str, float]]  # of the same

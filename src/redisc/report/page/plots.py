@@ -40,6 +40,8 @@ def _of_the_fit(content: Content) -> Iterator[Plot]:
     history = content.clf.history_
     if history.get("iteration") and "loss" in history:
         words = "Loss and validation score while the denoiser was trained; the dashed line is the mean-field GNN."
+        if history.get("nothing_held_out"):
+            words = "Loss and score of the training nodes, none of which was held out, while the denoiser was trained."
         yield _drawn("Training", words, lambda path: draw_training(history, path, content.clf.metric))
 
 

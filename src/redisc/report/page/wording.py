@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from html import escape
 
+from redisc.diffusion.masking import MASKED
 from redisc.estimator import ReDiSC
 from redisc.report.page.content import Content
 
@@ -21,6 +22,8 @@ _LOWER_IS_BETTER = {"calibration_error"}
 def finding(content: Content) -> str:
     """Say in a sentence how good the run is, beside its mean-field GNN."""
     scores, title = content.scores, content.clf.title
+    if content.kind == "training":
+        return f"No node was held out from the fit, so how well {title} labels others was not measured."
     ours = 100 * scores[content.clf.name]["node_accuracy"]
     start = f"{title} labels {ours:.1f} % of {content.exam.mask.sum():,} {content.kind} nodes correctly"
     if "mean_field" not in scores:
@@ -31,8 +34,12 @@ def finding(content: Content) -> str:
 
 
 def metrics_table(content: Content) -> str:
-    """Return the metrics as an HTML table, in percent, with differences where there is a mean-field GNN."""
-    ours, theirs = content.scores[content.clf.name], content.scores.get("mean_field")
+    """Return the metrics as an HTML table, in percent, with differences where there is a mean-field GNN.
+
+    Training nodes are scored without the mean-field GNN: to be ahead of it there means nothing.
+    """
+    ours = content.scores[content.clf.name]
+    theirs = None if content.kind == "training" else content.scores.get("mean_field")
     heads = ["mean-field GNN", content.clf.title, "difference"] if theirs else [content.clf.title]
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in ["", *heads])
     rows = "\n".join(_row(name, ours[name], theirs[name] if theirs else None) for name in ours)
@@ -43,14 +50,12 @@ def metrics_table(content: Content) -> str:
 def fact_list(content: Content) -> str:
     """Return graph, split, model and fit as an HTML list of terms."""
     graph, facts, clf = content.graph, content.facts, content.clf
-    train, val, test = content.split.sizes
-    known = int(content.known.sum())
     backbone = facts.get("backbone")
     terms = {
         "graph": f"{graph.num_nodes:,} nodes, {graph.num_edges:,} edges, {graph.num_features:,} features",
         "classes": f"{len(content.class_names):,}",
-        "labels known": f"{known:,} ({100 * known / graph.num_nodes:.1f} %)",
-        "split": f"{train:,} training, {val:,} validation, {test:,} {'new' if content.kind == 'new' else 'test'}",
+        "labels known": _known(content),
+        "split": _split(content),
         "model": clf.title + (f", backbone {backbone}" if backbone else ""),
         "parameters": f"{clf.num_parameters():,}",
         **_diffusion(content),
@@ -60,12 +65,28 @@ def fact_list(content: Content) -> str:
     return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in terms.items()) + "</dl>"
 
 
+def _known(content: Content) -> str:
+    """Say how many labels the answers are conditioned on, and how many of the fit's are hidden because they score."""
+    known = int(content.known.sum())
+    told = f"{known:,} ({100 * known / content.graph.num_nodes:.1f} %)"
+    hidden = 0 if content.kind == "new" else int((content.exam.mask & (content.clf.known_ != MASKED)).sum())
+    return f"{told}; {hidden:,} more were hidden to score them" if hidden else told
+
+
+def _split(content: Content) -> str:
+    train, val, test = content.split.sizes
+    validation = "none held out" if (content.split.train & content.split.val).any() else f"{val:,} validation"
+    return f"{train:,} training, {validation}, {test:,} {'new' if content.kind == 'new' else 'test'}"
+
+
 def _scored_on(content: Content) -> str:
     count = f"{content.exam.mask.sum():,}"
     if content.kind == "test":
         return f"In percent, on the {count} test nodes, whose labels the model has not seen."
     if content.kind == "new":
         return f"In percent, on the {count} labels of new tables, none of which the model was told."
+    if content.kind == "training":
+        return f"In percent, on the {count} training nodes, as none was held out: how good it is on others is unknown."
     return (
         f"In percent, on the {count} validation nodes, which chose the model and so flatter it: no test label is known."
     )
