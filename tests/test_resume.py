@@ -260,8 +260,11 @@ def test_an_unfinished_fit_is_mentioned_and_made_anew_without_resume(tmp_path, m
     said = redisc(monkeypatch, capsys, command(tmp_path / "run", "--json", iterations=5)).err.strip().splitlines()
     assert said == [f"note: {tmp_path}/run.partial holds an unfinished fit that --resume would continue; starting anew"]
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
-    said = redisc(monkeypatch, capsys, command(tmp_path / "run", "--json", "--resume", iterations=5)).err.strip()
-    assert said == f"note: there is no unfinished fit in {tmp_path}/run.partial: starting from the beginning"
+    said = redisc(monkeypatch, capsys, command(tmp_path / "run", "--json", "--resume", iterations=5)).err.splitlines()
+    assert said == [
+        f"note: {tmp_path}/run holds an earlier run, which this one replaces when the fit ends",
+        f"note: there is no unfinished fit in {tmp_path}/run.partial: starting from the beginning",
+    ]
 
 
 def test_a_run_that_can_not_be_written_leaves_the_unfinished_fit(tmp_path, monkeypatch, capsys):
