@@ -1,5 +1,7 @@
 """Views that agree cost nothing, and the warm start can be asked to make them agree."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from redisc import ReDiSC, datasets
 from redisc.em.consistency import disagreement, sharpened
+from redisc.em.warm_start import consistent_loss
 from redisc.errors import ConfigError
 
 
@@ -49,6 +52,21 @@ def test_no_gradient_flows_through_the_target():
     fixed = sharpened(p.detach().softmax(2).mean(0))
     (p.softmax(2) - fixed).square().sum(2).mean().backward()
     assert torch.allclose(drawn.grad, p.grad)
+
+
+@given(*SHAPES, st.floats(0, 3))
+def test_the_loss_fits_the_labels_of_every_view_and_adds_the_disagreement(seed, views, nodes, classes, weight):
+    drawn, rng = logits(seed, views, nodes, classes), np.random.default_rng(seed)
+    known, class_weight = (
+        torch.from_numpy(rng.integers(classes, size=nodes)),
+        torch.from_numpy(rng.random(classes) + 0.1),
+    )
+    rows = torch.arange((nodes + 1) // 2)
+    problem = SimpleNamespace(known=known, class_weight=class_weight)
+    w = class_weight[known[rows]]
+    fits = [(w * -view.log_softmax(1)[rows, known[rows]]).sum() / w.sum() for view in drawn]
+    expected = sum(fits) / views + weight * disagreement(drawn)
+    assert consistent_loss(drawn, rows, problem, weight).item() == pytest.approx(expected.item())
 
 
 SETTINGS = {"hidden": 8, "iterations": 1, "queue_size": 2, "steps": 4, "mean_field_epochs": 60, "random_state": 0}

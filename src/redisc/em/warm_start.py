@@ -66,17 +66,13 @@ def train_mean_field(
 
     def loss() -> Tensor:
         rows, upcoming = next(batches), batches.peek()
+        if config.mean_field_consistency:
+            views = torch.stack([engine.mean_field(model, dropout) for _ in range(config.mean_field_views)])
+            return consistent_loss(views, rows, problem, config.mean_field_consistency)
         logits = engine.mean_field_rows(model, rows, dropout, derive_seed(batch_seed, batches.position))
         if upcoming is not None:
             engine.announce(upcoming, model.depth, derive_seed(batch_seed, batches.position + 1))
         return F.cross_entropy(logits, problem.known[rows], weight=problem.class_weight)
-
-    def consistent_loss() -> Tensor:
-        rows = next(batches)
-        views = torch.stack([engine.mean_field(model, dropout) for _ in range(config.mean_field_views)])
-        targets = problem.known[rows].expand(len(views), -1)
-        fit = F.cross_entropy(views[:, rows].flatten(0, 1), targets.flatten(), weight=problem.class_weight)
-        return fit + config.mean_field_consistency * disagreement(views)
 
     def validate() -> float:
         with torch.no_grad():
@@ -92,11 +88,17 @@ def train_mean_field(
     )
     training = Training(model, pace)
     keep = None if keeper is None else _kept_by(keeper, training, dropout, batches, clock)
-    minimised = consistent_loss if config.mean_field_consistency else loss
-    trained = training.run(minimised, validate, clock, MEAN_FIELD, keep, batches.per_round)
+    trained = training.run(loss, validate, clock, MEAN_FIELD, keep, batches.per_round)
     with torch.no_grad():
         probabilities = engine.mean_field(model).softmax(1)
     return WarmStart(probabilities, problem.validation.score(probabilities.argmax(1), probabilities), trained.epochs)
+
+
+def consistent_loss(views: Tensor, rows: Tensor, problem: Problem, weight: float) -> Tensor:
+    """Cross-entropy of the labels of `rows (R,)` in all `views (V, N, C)`, and `weight` times their disagreement."""
+    targets = problem.known[rows].expand(len(views), -1)
+    fit = F.cross_entropy(views[:, rows].flatten(0, 1), targets.flatten(), weight=problem.class_weight)
+    return fit + weight * disagreement(views)
 
 
 def _kept_by(
