@@ -5,7 +5,8 @@ import json
 import pytest
 
 from experiments.rows import stored
-from redisc.experiments.reproduce import as_csv, as_markdown, paired_differences, table_rows
+from redisc.experiments.paired import paired_differences
+from redisc.experiments.reproduce import as_csv, as_markdown, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES, Line, table_lines
 from redisc.methods import METHODS

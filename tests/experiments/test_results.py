@@ -25,6 +25,11 @@ def test_the_page_holds_tables_distances_and_findings(store):
     assert text.endswith("Nothing.\n")
 
 
+def test_the_page_tells_what_the_chain_adds_to_its_warm_start(store):
+    # Gains of 2, 4 and 3 points: mean 3, deviation 1, t(0.975, 2) = 4.303.
+    assert "| cora | gcn | 80.00 ± 0.00 | +3.00 ± 2.48 | 40.00 ± 0.00 | +1.50 ± 1.24 | 3 |" in page(store, "")
+
+
 def test_an_empty_store_gives_a_page_without_figures(tmp_path):
     text = page(ResultStore(tmp_path / "none.jsonl"), "")
     assert text.count("Nothing was run yet.") == 7

@@ -13,7 +13,8 @@ from redisc.cli.output import console, print_json
 from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError
-from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, paired_differences, run_table, table_rows
+from redisc.experiments.paired import paired_differences
+from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, run_table, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES
 from redisc.io.files import check_target, write_atomically

@@ -6,9 +6,6 @@ import csv
 import io
 from typing import Any
 
-import numpy as np
-from scipy import stats
-
 from redisc.experiments.batch import Report, run_missing
 from redisc.experiments.cell import is_at_hand
 from redisc.experiments.paper import printed
@@ -51,33 +48,6 @@ def table_rows(
         summary = summarise(runs) if runs else _NOTHING
         rows.append({**summary, **_identity(line), "state": state, **_printed(name, line)})
     return rows
-
-
-def paired_differences(rows: list[dict[str, Any]], name: str, seeds: int, store: ResultStore) -> list[dict[str, Any]]:
-    """Return an ablation's gains: means over pairs of one seed and split, with 95 % intervals."""
-    groups = by_group(row for row in store if row["seed"] < seeds)
-    differences = []
-    lines = table_lines(name, sorted({row["dataset"] for row in rows}))
-    arms = {(line.dataset, line.variant): line for line in lines}
-    for line in (line for line in lines if line.variant == "without"):
-        pair = [
-            {row["seed"]: row for row in groups.get(group_key(part.method, part.dataset, part.settings), [])}
-            for part in (arms[line.dataset, "with"], line)
-        ]
-        gains = [
-            100 * (pair[0][s]["metrics"]["node_accuracy"] - pair[1][s]["metrics"]["node_accuracy"])
-            for s in sorted(set(pair[0]) & set(pair[1]))
-        ]
-        differences.append({"dataset": line.dataset, "pairs": len(gains), **_interval(gains)})
-    return differences
-
-
-def _interval(gains: list[float]) -> dict[str, float | None]:
-    """Mean and half-width of the 95 % confidence interval by Student's t."""
-    if len(gains) < 2:
-        return {"difference": gains[0] if gains else None, "half_width": None}
-    spread = float(np.std(gains, ddof=1)) / np.sqrt(len(gains))
-    return {"difference": float(np.mean(gains)), "half_width": float(stats.t.ppf(0.975, len(gains) - 1) * spread)}
 
 
 def _identity(line: Line) -> dict[str, Any]:
