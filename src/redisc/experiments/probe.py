@@ -1,0 +1,104 @@
+"""What a change of settings does on the validation nodes: `python -m redisc.experiments.probe DATASET --settings JSON`.
+
+The figures of `results/findings.md` are of this kind. No test label is read, so it may be asked as often as one likes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from redisc import datasets
+from redisc.errors import ConfigError, RediscError
+from redisc.estimator import ReDiSC
+from redisc.recipes import recipe_settings
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One seed's validation accuracy: of the mean-field GNN, and of the chain at every look."""
+
+    seed: int
+    mean_field: float
+    looks: list[float]
+    best_iteration: int
+    seconds: float
+
+    def line(self) -> str:
+        """Write the figures, in percent; those of the chain where it was looked at."""
+        told = f"seed {self.seed}: mean-field {100 * self.mean_field:.2f}"
+        if self.looks:
+            looks = " ".join(f"{100 * value:.1f}" for value in self.looks)
+            told += f", chain {100 * max(self.looks):.2f} at {self.best_iteration} ({looks})"
+        return f"{told}, {self.seconds:.0f} s"
+
+
+def probe(
+    dataset: str, seed: int, settings: dict[str, Any], data_dir: str | None = None, warm_start: bool = False
+) -> Probe:
+    """Fit one seed; with `warm_start` the mean-field GNN alone is of interest, and as little as can be comes after."""
+    graph = datasets.load(dataset, data_dir=data_dir, seed=seed)
+    split = graph.splits[seed % len(graph.splits)] if graph.splits else None
+    masks = () if split is None else (split.train, split.val)
+    shortened = {"iterations": 1, "queue_size": 1, "steps": 2} if warm_start else {}
+    clf, start = ReDiSC(**{**settings, **shortened}, random_state=seed), time.monotonic()
+    history = clf.fit(graph, *masks).history_
+    looks = [] if warm_start else history["validation"]
+    seconds = time.monotonic() - start
+    return Probe(seed, history["mean_field_validation"], looks, history["best_iteration"], seconds)
+
+
+def means(probes: list[Probe]) -> str:
+    """Write the means over seeds, in percent."""
+    told = f"mean-field {100 * np.mean([p.mean_field for p in probes]):.2f}"
+    if probes[0].looks:
+        told += f", chain {100 * np.mean([max(p.looks) for p in probes]):.2f}"
+    return f"validation accuracy over {len(probes)} seeds: {told}"
+
+
+def read_settings(recipe: str | None, text: str) -> dict[str, Any]:
+    """Return a recipe's settings with those of a JSON object put over them."""
+    try:
+        own = json.loads(text)
+    except ValueError:
+        own = None
+    if not isinstance(own, dict):
+        raise ConfigError(f"--settings {text}: expected a JSON object, such as '{{\"layers\": 4}}'")
+    strangers = set(own) - set(ReDiSC().get_params())
+    if strangers:
+        raise ConfigError(f"--settings: ReDiSC has no setting {', '.join(sorted(strangers))}")
+    return {**(recipe_settings(recipe) if recipe else {}), **own}
+
+
+def main() -> int:
+    """Probe every seed and print the means."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("dataset")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--recipe")
+    parser.add_argument("--settings", default="{}")
+    parser.add_argument("--warm-start", action="store_true", help="the mean-field GNN alone")
+    parser.add_argument("--data-dir")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    try:
+        settings, probes = read_settings(given.recipe, given.settings), []
+        for seed in given.seeds:
+            probes.append(probe(given.dataset, seed, settings, given.data_dir, given.warm_start))
+            print(probes[-1].line(), flush=True)
+    except RediscError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    print(means(probes))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
