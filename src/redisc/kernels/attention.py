@@ -16,7 +16,7 @@ import torch
 from numba import prange
 from torch import Tensor
 
-from redisc.kernels.compiled import launch, serial, threaded, view
+from redisc.kernels.compiled import launch, serial, threaded, vectorised, view
 
 
 @dataclass(frozen=True)
@@ -184,14 +184,20 @@ def _sum_reverse(indptr, reverse, edge_values, out):  # type: ignore[no-untyped-
 
 @threaded
 def _weighted_sum(indptr, indices, alpha, rows, out):  # type: ignore[no-untyped-def]
-    width, depth = rows.shape[1], rows.shape[2]
     for i in prange(len(indptr) - 1):
-        out[i] = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            for k in range(width):
-                a = alpha[e, k]
-                for d in range(depth):
-                    out[i, k, d] += a * rows[indices[e], k, d]
+        _weighted_sum_row(indptr[i], indptr[i + 1], indices, alpha, rows, out[i])
+
+
+@vectorised
+def _weighted_sum_row(first, last, indices, alpha, rows, out):  # type: ignore[no-untyped-def]
+    # Rows as arrays of their own are twice as fast as out[k, d].
+    out[:] = 0
+    for e in range(first, last):
+        there = rows[indices[e]]
+        for k in range(len(out)):
+            a, into, of = alpha[e, k], out[k], there[k]
+            for d in range(len(into)):
+                into[d] += a * of[d]
 
 
 @threaded
