@@ -1,4 +1,4 @@
-"""Propagation of flat rows on Photo: our kernel, its loop written with two indices, and torch's sparse product.
+"""Propagation of flat rows on Photo: our kernel, the same with a place read in the inner loop, and torch's product.
 
 Run: python benchmarks/rows.py
 """
@@ -18,8 +18,8 @@ WIDTH, REPEATS = 64, 10
 
 
 @njit(fastmath={"contract"})
-def two_indices(indptr, indices, left, right, loop, z):  # type: ignore[no-untyped-def]
-    """Do the same as `propagate_rows` for all nodes, element by element."""
+def place_inside(indptr, indices, left, right, loop, z):  # type: ignore[no-untyped-def]
+    """Do the same as `propagate_rows` for all nodes; `indices[e]` might change with every element that is written."""
     out = np.zeros_like(z)
     for i in range(len(out)):
         for e in range(indptr[i], indptr[i + 1]):
@@ -40,11 +40,11 @@ def main() -> None:
     scales = topology.scales(weighting)
     factors, dense = (scales.left, scales.right, scales.loop), torch.from_numpy(z)
     ways = {
-        "rows as arrays": lambda: propagate_rows(np.arange(nodes), *graph, np.empty(0), *factors, nodes, z),
-        "two indices": lambda: two_indices(*graph, *factors, z),
+        "place outside": lambda: propagate_rows(np.arange(nodes), *graph, topology.edge_weight, *factors, nodes, z),
+        "place inside": lambda: place_inside(*graph, *factors, z),
         "torch": lambda: topology.propagator(weighting) @ dense,
     }
-    expected, best = ways["two indices"](), dict.fromkeys(ways, float("inf"))
+    expected, best = ways["place inside"](), dict.fromkeys(ways, float("inf"))
     for _ in range(REPEATS):
         for name, way in ways.items():
             start = time.perf_counter()

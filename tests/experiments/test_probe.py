@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from redisc import ReDiSC, datasets
+from redisc import Graph, ReDiSC, datasets
 from redisc.errors import ConfigError
 from redisc.experiments.probe import Probe, means, probe, read_settings
 
@@ -20,11 +22,22 @@ def test_a_probe_has_the_figures_of_its_fit():
     history = ReDiSC(**SMALL, random_state=3).fit(graph, split.train, split.val).history_
     assert found.mean_field == history["mean_field_validation"]
     assert found.looks == history["validation"] and len(found.looks) == 2
-    assert max(found.looks) == history["best_validation"]
+    assert found.best_iteration == history["best_iteration"]
+
+
+def test_no_test_label_is_read(monkeypatch):
+    graph = datasets.load("karate", seed=3)
+    test = graph.splits[3 % len(graph.splits)].test
+    blind = Graph(graph.x, graph.edge_index(), np.where(test, (graph.y + 1) % 2, graph.y), splits=graph.splits)
+    seen = probe("karate", 3, SMALL)
+    monkeypatch.setattr(datasets, "load", lambda *_, **__: blind)
+    assert test.any() and not np.array_equal(blind.y, graph.y)
+    assert replace(probe("karate", 3, SMALL), seconds=0) == replace(seen, seconds=0)
 
 
 def test_the_warm_start_alone_is_that_of_the_whole_fit():
     alone, whole = probe("karate", 3, SMALL, warm_start=True), probe("karate", 3, SMALL)
+    assert alone.best_iteration == 1  # nothing but one update came after it
     assert alone.mean_field == whole.mean_field
     assert alone.looks == []
     assert "chain" not in alone.line() and "chain" not in means([alone])
@@ -35,12 +48,17 @@ def test_means_are_over_the_best_look_of_every_seed():
     assert told == "validation accuracy over 2 seeds: mean-field 60.00, chain 70.00"
 
 
+def test_a_line_tells_every_look():
+    line = Probe(4, 0.5, [0.6, 0.4], 50, 12.4).line()
+    assert line == "seed 4: mean-field 50.00, chain 60.00 at 50 (60.0 40.0), 12 s"
+
+
 def test_settings_stand_over_a_recipe():
     settings = read_settings("cora-gcn", '{"iterations": 7}')
     assert settings["iterations"] == 7 and settings["backbone"] == "gcn"
 
 
-@pytest.mark.parametrize("text", ["layers=4", "[4]", '{"lairs": 4}'])
+@pytest.mark.parametrize("text", ["layers=4", "[4]", '{"lairs": 4}', '{"random_state": 1}'])
 def test_settings_that_make_no_sense_are_refused(text):
     with pytest.raises(ConfigError, match="--settings"):
         read_settings(None, text)

@@ -13,7 +13,7 @@ from redisc.cli.output import console, print_json
 from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError
-from redisc.experiments.paired import paired_differences
+from redisc.experiments.paired import paired_differences, show_gain
 from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, run_table, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES
@@ -67,10 +67,8 @@ def reproduce(
 
 def _print_differences(differences: list[dict[str, Any]]) -> None:
     for row in differences:
-        if row["difference"] is None:
-            continue
-        half = "" if row["half_width"] is None else f" ± {row['half_width']:.2f} (95 %)"
-        print(f"{row['dataset']}: with - without = {row['difference']:+.2f}{half}, {row['pairs']} pairs")
+        if row["difference"] is not None:
+            print(f"{row['dataset']}: with - without = {show_gain(row)} (95 %), {row['pairs']} pairs")
 
 
 @app.command()

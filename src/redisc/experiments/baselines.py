@@ -17,7 +17,7 @@ from redisc.experiments.batch import run_missing
 from redisc.experiments.cell import Cell
 from redisc.experiments.paper import printed_figure
 from redisc.experiments.store import ResultStore
-from redisc.experiments.summary import by_group, group_key, show, summarise
+from redisc.experiments.summary import Groups, show, summarise
 from redisc.methods import title_of
 from redisc.recipes import recipe_for, recipe_settings
 
@@ -45,13 +45,13 @@ def cells(seeds: int) -> list[Cell]:
 
 def page(store: ResultStore) -> str:
     """Write the comparison as Markdown."""
-    groups = by_group(store)
+    groups = Groups(store)
     parts = [_INTRODUCTION]
     for dataset, title in TITLES.items():
         parts.append(f"## {title}\n\n{_HEADERS[dataset]}")
         notes = []
         for entry in (e for e in entries() if e["dataset"] == dataset):
-            rows = groups.get(group_key(entry["method"], dataset, entry["settings"]))
+            rows = groups.of(entry["method"], dataset, entry["settings"])
             parts.append(_line(entry, summarise(rows) if rows else None))
             if entry["note"]:
                 notes.append(f"- **{title_of(entry['method'], entry['settings'].get('backbone'))}**: {entry['note']}")

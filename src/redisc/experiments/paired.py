@@ -1,4 +1,4 @@
-"""Differences between runs of one seed and split, with 95 % confidence intervals, in percent."""
+"""Differences paired by seed, with 95 % confidence intervals, in percent."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ import numpy as np
 from scipy import stats
 
 from redisc.experiments.store import ResultStore
-from redisc.experiments.summary import by_group, group_key, summarise
+from redisc.experiments.summary import METRICS, Groups, summarise
 from redisc.experiments.tables import Line, table_lines
-
-METRICS = {"node": "node_accuracy", "subgraph": "subgraph_accuracy"}
 
 
 def paired_differences(rows: list[dict[str, Any]], name: str, seeds: int, store: ResultStore) -> list[dict[str, Any]]:
     """Return an ablation's gains in node accuracy: with minus without, over the seeds that both have."""
-    runs = _Runs(store, seeds)
-    differences = []
+    groups, differences = Groups(store, seeds), []
     lines = table_lines(name, sorted({row["dataset"] for row in rows}))
     arms = {(line.dataset, line.variant): line for line in lines}
     for line in (line for line in lines if line.variant == "without"):
-        pair = [{row["seed"]: row["metrics"] for row in runs.of(arm)} for arm in (arms[line.dataset, "with"], line)]
+        both_runs = [groups.of(arm.method, arm.dataset, arm.settings) for arm in (arms[line.dataset, "with"], line)]
+        pair = [{row["seed"]: row["metrics"] for row in runs} for runs in both_runs]
         both = sorted(set(pair[0]) & set(pair[1]))
         gains = [100 * (pair[0][s]["node_accuracy"] - pair[1][s]["node_accuracy"]) for s in both]
         differences.append({"dataset": line.dataset, "pairs": len(gains), **interval(gains)})
@@ -30,16 +28,15 @@ def paired_differences(rows: list[dict[str, Any]], name: str, seeds: int, store:
 
 def gains_over_warm_start(lines: list[Line], seeds: int, store: ResultStore) -> list[dict[str, Any]]:
     """Return what the chain adds to the mean-field GNN of its own run, in both metrics, for ReDiSC's lines."""
-    runs = _Runs(store, seeds)
-    rows = []
-    for line in lines:
-        found = runs.of(line)
-        if line.method != "redisc" or not found:
+    groups, rows = Groups(store, seeds), []
+    for line in (line for line in lines if line.method == "redisc"):
+        found = groups.of(line.method, line.dataset, line.settings)
+        if not found:
             continue
         row = summarise(found, "mean_field")
-        for short, metric in METRICS.items():
-            gains = [100 * (run["metrics"][metric] - run["mean_field"][metric]) for run in found]
-            row[f"{short}_gain"] = interval(gains)
+        for name in ("node", "subgraph"):
+            gains = [100 * (run["metrics"][METRICS[name]] - run["mean_field"][METRICS[name]]) for run in found]
+            row[f"{name}_gain"] = interval(gains)
         rows.append(row)
     return rows
 
@@ -52,11 +49,7 @@ def interval(gains: list[float]) -> dict[str, float | None]:
     return {"difference": float(np.mean(gains)), "half_width": float(stats.t.ppf(0.975, len(gains) - 1) * spread)}
 
 
-class _Runs:
-    """The stored runs of a line, by its settings."""
-
-    def __init__(self, store: ResultStore, seeds: int) -> None:
-        self._groups = by_group(row for row in store if row["seed"] < seeds)
-
-    def of(self, line: Line) -> list[dict[str, Any]]:
-        return self._groups.get(group_key(line.method, line.dataset, line.settings), [])
+def show_gain(gain: dict[str, Any]) -> str:
+    """Write a difference with its sign and the half-width of its interval."""
+    half_width = "" if gain["half_width"] is None else f" ± {gain['half_width']:.2f}"
+    return f"{gain['difference']:+.2f}{half_width}"

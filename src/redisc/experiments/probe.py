@@ -1,6 +1,7 @@
 """What a change of settings does on the validation nodes: `python -m redisc.experiments.probe DATASET --settings JSON`.
 
-The figures of `results/findings.md` are of this kind. No test label is read, so it may be asked as often as one likes.
+Most figures of `results/findings.md` are of this kind. No test label is read; yet whoever chooses among many settings
+by a few hundred validation nodes wears these out.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def means(probes: list[Probe]) -> str:
     told = f"mean-field {100 * np.mean([p.mean_field for p in probes]):.2f}"
     if probes[0].looks:
         told += f", chain {100 * np.mean([max(p.looks) for p in probes]):.2f}"
-    return f"validation accuracy over {len(probes)} seeds: {told}"
+    return f"validation accuracy over {len(probes)} {'seed' if len(probes) == 1 else 'seeds'}: {told}"
 
 
 def read_settings(recipe: str | None, text: str) -> dict[str, Any]:
@@ -71,9 +72,9 @@ def read_settings(recipe: str | None, text: str) -> dict[str, Any]:
         own = None
     if not isinstance(own, dict):
         raise ConfigError(f"--settings {text}: expected a JSON object, such as '{{\"layers\": 4}}'")
-    strangers = set(own) - set(ReDiSC().get_params())
+    strangers = set(own) - set(ReDiSC().get_params()) | set(own) & {"metric", "random_state"}
     if strangers:
-        raise ConfigError(f"--settings: ReDiSC has no setting {', '.join(sorted(strangers))}")
+        raise ConfigError(f"--settings: a probe has no setting {', '.join(sorted(strangers))} (seeds go to --seeds)")
     return {**(recipe_settings(recipe) if recipe else {}), **own}
 
 

@@ -10,7 +10,7 @@ from redisc.experiments.batch import Report, run_missing
 from redisc.experiments.cell import is_at_hand
 from redisc.experiments.paper import printed
 from redisc.experiments.store import ResultStore
-from redisc.experiments.summary import by_group, group_key, show, summarise
+from redisc.experiments.summary import Groups, show, summarise
 from redisc.experiments.tables import Line, table_lines
 from redisc.methods import title_of
 from redisc.world import world
@@ -40,10 +40,9 @@ def table_rows(
     name: str, datasets: list[str] | None, seeds: int, store: ResultStore, data_dir: str | None = None
 ) -> list[dict[str, Any]]:
     """Return a table's rows in percent, ours and the paper's; `state` tells what is not there and why."""
-    groups = by_group(row for row in store if row["seed"] < seeds)
-    rows = []
+    groups, rows = Groups(store, seeds), []
     for line in table_lines(name, datasets):
-        runs = groups.get(group_key(line.method, line.dataset, line.settings))
+        runs = groups.of(line.method, line.dataset, line.settings)
         state = "measured" if runs else "not run" if is_at_hand(line.dataset, data_dir) else "no data"
         summary = summarise(runs) if runs else _NOTHING
         rows.append({**summary, **_identity(line), "state": state, **_printed(name, line)})

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from redisc.experiments.paired import gains_over_warm_start, paired_differences
+from redisc.experiments.paired import gains_over_warm_start, paired_differences, show_gain
 from redisc.experiments.paper import printed_figure
 from redisc.experiments.reproduce import ABLATIONS, as_markdown, table_rows
 from redisc.experiments.store import ResultStore
@@ -67,8 +67,8 @@ def _added(store: ResultStore) -> str:
     """Tell what the chain adds to the mean-field GNN that its own run started from."""
     lines = [
         "## What the chain adds to its warm start\n",
-        "The mean-field GNN of the same runs on the same test nodes, and the chain's gain over it, paired by seed,",
-        "with 95 % intervals.\n",
+        "The mean-field GNN of the same runs on the same test nodes, and the chain's gain over it, paired by seed.",
+        "Behind an accuracy ± is the standard deviation, behind a gain the half-width of its 95 % interval.\n",
         "| dataset | backbone | warm start, node | gain | warm start, subgraph | gain | seeds |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -76,25 +76,19 @@ def _added(store: ResultStore) -> str:
     for row in gains_over_warm_start(compared, SEEDS, store):
         cells = [row["dataset"], row["backbone"]]
         for key in ("node", "subgraph"):
-            cells += [show(row[key], row[f"{key}_std"]), _signed(row[f"{key}_gain"])]
+            cells += [show(row[key], row[f"{key}_std"]), show_gain(row[f"{key}_gain"])]
         lines.append(f"| {' | '.join(cells)} | {row['seeds']} |")
     return "\n".join(lines) + "\n"
 
 
-def _signed(gain: dict[str, float | None]) -> str:
-    half_width = "" if gain["half_width"] is None else f" ± {gain['half_width']:.2f}"
-    return f"{gain['difference']:+.2f}{half_width}"
-
-
 def _differences(differences: list[dict[str, Any]], table: str) -> str:
     """Tell each gain with its interval, and whether the sign that the paper claims can be seen."""
-    lines = ["\nPaired differences, with minus without, node accuracy:\n"]
+    lines = ["\nPaired differences, with minus without, node accuracy, with 95 % intervals:\n"]
     for row in differences:
         if row["difference"] is None:
             continue
-        interval = "" if row["half_width"] is None else f" ± {row['half_width']:.2f} (95 %)"
         verdict = sign_verdict(row["difference"], row["half_width"])
-        lines.append(f"- {row['dataset']}: {row['difference']:+.2f}{interval} over {row['pairs']} pairs; {verdict}.")
+        lines.append(f"- {row['dataset']}: {show_gain(row)} over {row['pairs']} pairs; {verdict}.")
     return "\n".join(lines) if len(lines) > 1 else f"\nNo pair of {table} is complete yet."
 
 
@@ -110,12 +104,13 @@ def sign_verdict(difference: float, half_width: float | None) -> str:
 
 
 def _absent(name: str, store: ResultStore) -> str:
+    """Name the datasets that no run has ever had, and the lines of others that were not run."""
+    had = {row["dataset"] for row in store}
     rows = [row for row in table_rows(name, None, SEEDS, store) if row["state"] != "measured"]
+    lacking = dict.fromkeys(row["dataset"] for row in rows if row["dataset"] not in had and row["state"] == "no data")
+    waiting = dict.fromkeys(_short(row) for row in rows if row["dataset"] not in lacking)
     said = []
-    for state, words in (("no data", "Not at hand, so not run"), ("not run", "At hand and not run yet")):
-        found = dict.fromkeys(_short(row) for row in rows if row["state"] == state)
-        if state == "no data":
-            found = dict.fromkeys(row["dataset"] for row in rows if row["state"] == state)
+    for found, words in ((lacking, "Not at hand, so not run"), (waiting, "At hand and not run yet")):
         if found:
             said.append(f"{words}: {', '.join(found)}.")
     return "\n" + "\n\n".join(said) + "\n" if said else ""

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from redisc.experiments.cell import complete_settings
+from redisc.experiments.store import ResultStore
 
-METRICS = ("node_accuracy", "subgraph_accuracy", "roc_auc")
+METRICS = {"node": "node_accuracy", "subgraph": "subgraph_accuracy", "roc_auc": "roc_auc"}
+"""What a table's columns are called in stored rows."""
 
 
 def by_group(rows: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -27,6 +29,17 @@ def group_key(method: str, dataset: str, settings: dict[str, Any]) -> str:
     return json.dumps([method, dataset, complete_settings(method, settings)], sort_keys=True)
 
 
+class Groups:
+    """The runs of a store, found by what they share."""
+
+    def __init__(self, store: ResultStore, seeds: int | None = None) -> None:
+        self._groups = by_group(row for row in store if seeds is None or row["seed"] < seeds)
+
+    def of(self, method: str, dataset: str, settings: dict[str, Any]) -> list[dict[str, Any]]:
+        """Return the runs of a method, sorted by seed."""
+        return self._groups.get(group_key(method, dataset, settings), [])
+
+
 def summarise(rows: list[dict[str, Any]], part: str = "metrics") -> dict[str, Any]:
     """Return one row of a table; `part` is "metrics", or "mean_field" for ReDiSC's warm start."""
     first = rows[0]
@@ -39,9 +52,8 @@ def summarise(rows: list[dict[str, Any]], part: str = "metrics") -> dict[str, An
         "peak_mib": float(np.max([row["peak_mib"] for row in rows])),
         "parameters": first["parameters"],
     }
-    for metric in METRICS:
+    for name, metric in METRICS.items():
         values = [row[part][metric] for row in rows]
-        name = {"node_accuracy": "node", "subgraph_accuracy": "subgraph"}.get(metric, metric)
         known = None not in values
         summary[name] = 100 * float(np.mean(values)) if known else None
         summary[f"{name}_std"] = 100 * float(np.std(values, ddof=1)) if known and len(values) > 1 else None

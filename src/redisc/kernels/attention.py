@@ -190,7 +190,7 @@ def _weighted_sum(indptr, indices, alpha, rows, out):  # type: ignore[no-untyped
 
 @vectorised
 def _weighted_sum_row(first, last, indices, alpha, rows, out):  # type: ignore[no-untyped-def]
-    # Rows as arrays of their own are twice as fast as out[k, d].
+    # Places are read outside of the inner loop, which is then vectorised: twice as fast at depth 8.
     out[:] = 0
     for e in range(first, last):
         there = rows[indices[e]]
