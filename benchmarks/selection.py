@@ -14,6 +14,7 @@ import torch
 
 from redisc import ReDiSC, datasets, metrics
 from redisc.em.trainer import Trainer
+from redisc.experiments.paired import interval, show_gain
 from redisc.graph import Graph, Split
 from redisc.recipes import recipe_settings
 
@@ -63,7 +64,8 @@ def main() -> None:
         rows.append([last_best(looks, f"val {key}")["test subgraph"] for key in ("node", "subgraph")])
         print(f"seed {seed}: chosen by node {rows[-1][0]:.2f}, by subgraph accuracy {rows[-1][1]:.2f}", flush=True)
     ours, theirs = np.mean(rows, axis=0)
-    print(f"mean: chosen by node {ours:.2f}, by subgraph accuracy {theirs:.2f} ({theirs - ours:+.2f})")
+    gain = show_gain(interval([there - here for here, there in rows]))
+    print(f"mean: chosen by node {ours:.2f}, by subgraph accuracy {theirs:.2f} ({gain}, 95 %)")
 
 
 if __name__ == "__main__":

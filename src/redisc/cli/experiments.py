@@ -68,7 +68,8 @@ def reproduce(
 def _print_differences(differences: list[dict[str, Any]]) -> None:
     for row in differences:
         if row["difference"] is not None:
-            print(f"{row['dataset']}: with - without = {show_gain(row)} (95 %), {row['pairs']} pairs")
+            sure = "" if row["half_width"] is None else " (95 %)"
+            print(f"{row['dataset']}: with - without = {show_gain(row)}{sure}, {row['pairs']} pairs")
 
 
 @app.command()
