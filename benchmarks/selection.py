@@ -48,7 +48,7 @@ def last_best(looks: list[dict[str, float]], key: str) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print test subgraph accuracy by both choices, for each seed and in the mean."""
+    """Print test subgraph accuracy by both choices, for each seed and in the mean, with a 95 % interval of the gain."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("dataset")
     parser.add_argument("recipe")
@@ -65,7 +65,7 @@ def main() -> None:
         print(f"seed {seed}: chosen by node {rows[-1][0]:.2f}, by subgraph accuracy {rows[-1][1]:.2f}", flush=True)
     ours, theirs = np.mean(rows, axis=0)
     gain = show_gain(interval([there - here for here, there in rows]))
-    print(f"mean: chosen by node {ours:.2f}, by subgraph accuracy {theirs:.2f} ({gain}, 95 %)")
+    print(f"mean: chosen by node {ours:.2f}, by subgraph accuracy {theirs:.2f} ({gain})")
 
 
 if __name__ == "__main__":
