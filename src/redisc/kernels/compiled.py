@@ -33,8 +33,8 @@ class ThreadedKernel:
     from whoever works beside it: two fits at a time were ten times slower.
     """
 
-    def __init__(self, function: FunctionType) -> None:
-        options = {"cache": True, "nogil": True, "fastmath": {"contract", "reassoc"}}
+    def __init__(self, function: FunctionType, fastmath: set[str] | bool) -> None:
+        options = {"cache": True, "nogil": True, "fastmath": fastmath}
         # The cache tells functions apart by name, not by options.
         name = f"{function.__name__}_on_one_thread"
         twin = FunctionType(function.__code__, function.__globals__, name, function.__defaults__)
@@ -46,7 +46,13 @@ class ThreadedKernel:
 def threaded(function: Callable[..., Any]) -> ThreadedKernel:
     """Compile a kernel whose `prange` loops share the threads that `launch` grants."""
     assert isinstance(function, FunctionType)
-    return ThreadedKernel(function)
+    return ThreadedKernel(function, {"contract", "reassoc"})
+
+
+def in_order(function: Callable[..., Any]) -> ThreadedKernel:
+    """Compile a kernel with `prange` loops that rounds every product and sum as written."""
+    assert isinstance(function, FunctionType)
+    return ThreadedKernel(function, False)
 
 
 def parts_of(gradient: Tensor) -> int:
