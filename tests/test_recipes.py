@@ -41,3 +41,23 @@ def test_unknown_recipes_are_refused_by_name():
         ReDiSC(recipe="magic").fit(random_graph(0))
     assert recipe_for("nowhere", "gcn") == "default"
     assert recipe_settings("default") == {}
+
+
+def test_a_recipe_of_ones_own_is_named_by_its_file(tmp_path):
+    own = tmp_path / "own.json"
+    own.write_text('{"about": "mine", "settings": {"hidden": 12, "masks": 3}}')
+    assert ReDiSC(recipe=str(own), masks=5).settings() == ReDiSC(hidden=12, masks=5).settings()
+    faults = {"{": "not JSON", '{"about": ""}': "no settings", '{"settings": {"device": "cpu"}}': "user"}
+    for text, said in faults.items():
+        own.write_text(text)
+        with pytest.raises(ConfigError, match=said):
+            ReDiSC(recipe=str(own)).settings()
+    with pytest.raises(ConfigError, match="can't be read"):
+        recipe_settings(str(tmp_path / "none.json"))
+
+
+def test_settings_are_checked_before_a_graph_is_there():
+    ReDiSC().check()
+    for wrong in ({"backbone": "magic"}, {"masks": 0}, {"schedule": "magic"}, {"clamp": "magic"}):
+        with pytest.raises(ConfigError):
+            ReDiSC(**wrong).check()

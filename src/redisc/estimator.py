@@ -100,8 +100,8 @@ class ReDiSC(JointAnswers):
         scratch: A folder for arrays that need not fit into memory: hops of features, cached samples. None keeps them
             in memory.
         device: A torch device.
-        recipe: Settings to start from: "default", "paper", "authors", or one of `redisc.recipes.recipe_names()`. A
-            recipe replaces the settings that are left at their defaults.
+        recipe: Settings to start from: "default", "paper", "authors", one of `redisc.recipes.recipe_names()`, or a file
+            that `redisc tune` wrote. A recipe replaces the settings that are left at their defaults.
         random_state: An integer makes the fit reproducible to the bit.
         verbose: Show a progress bar and, at the end, what joint modelling gained.
 
@@ -264,7 +264,7 @@ class ReDiSC(JointAnswers):
         the fit starts from the beginning. A state of other settings, masks, labels or seeds, or of another graph, is
         refused. A `Keeper` in place of the folder brings its own interval, and its owner removes the state.
         """
-        self._check_settings()
+        self.check()
         keeper = _keeper(checkpoint, checkpoint_every, resume)
         seed = self._seed(keeper)
         task = make_task(graph, train_mask, val_mask, split, seed)
@@ -349,6 +349,12 @@ class ReDiSC(JointAnswers):
         if self.random_state is None and keeper is not None and keeper.seed is not None:
             return keeper.seed
         return world().agree(resolve_seed(self.random_state))
+
+    def check(self) -> None:
+        """Raise an error where settings are wrong or don't fit each other; `fit` begins with it."""
+        self._check_settings()
+        self._pick(EMConfig)
+        self._blueprint()
 
     def _check_settings(self) -> None:
         """Check what the parts do not check themselves."""

@@ -48,6 +48,23 @@ def test_every_row_has_every_key(store):
     assert all(keys <= set(row) for row in table_rows("homophilic", None, 10, store))
 
 
+def test_printed_figures_say_what_they_are(tmp_path):
+    store = ResultStore(tmp_path / "none.jsonl")
+    shown = as_markdown(table_rows("heterophilic", ["minesweeper_benchmark"], 10, store))
+    assert "| GAT-sep | " in shown
+    assert "| 93.91 ± 0.35 (ROC-AUC) |" in shown  # taken over from a benchmark with that metric
+    assert "| 94.55 ± 0.58 |" in shown  # ReDiSC's own is an accuracy
+    large = table_rows("large", ["ogbn_products"], 10, store)
+    assert {row["method"] for row in large if row["paper_state"] == "out of memory"} == {"lgd", "dpm_snc"}
+    assert "| out of memory |" in as_markdown(large)
+
+
+def test_no_printed_figure_stands_beside_another_graph(tmp_path):
+    store = ResultStore(tmp_path / "none.jsonl")
+    assert {row["paper_node"] for row in table_rows("heterophilic", ["roman_empire_glove"], 10, store)} == {None}
+    assert None not in {row["paper_node"] for row in table_rows("heterophilic", ["roman_empire"], 10, store)}
+
+
 @pytest.mark.parametrize(
     ("name", "ablated", "kept"),
     [
@@ -69,7 +86,7 @@ def test_fewer_seeds_than_stored_can_be_asked_for(store):
 
 
 def test_differences_are_paired_by_seed_with_a_t_interval(store):
-    (row,) = paired_differences(table_rows("priority-queue", ["cora"], 10, store), "priority-queue", 10, store)
+    (row,) = paired_differences("priority-queue", ["cora"], 10, store)
     assert row["pairs"] == 3
     assert row["difference"] == pytest.approx(2.0)
     assert row["half_width"] == pytest.approx(4.302653 * 1.0 / 3**0.5, rel=1e-5)
@@ -88,3 +105,31 @@ def test_the_command_shows_the_store(store, monkeypatch, capsys, tmp_path):
     assert "unknown table 'magic'" in refused(monkeypatch, capsys, "reproduce", "magic", "--show")
     wrong = ("reproduce", "steps", "--datasets", "karate", "--show")
     assert "no dataset karate" in refused(monkeypatch, capsys, *wrong)
+
+
+def test_datasets_may_be_joined_by_commas(store):
+    given = ("reproduce", "priority-queue", "--datasets", "cora,amazon_photo", "--store", store.path, "--show")
+    assert {row["dataset"] for row in json.loads(redisc(*given, "--json").stdout)} == {"cora", "amazon_photo"}
+
+
+def test_outputs_that_cannot_be_written_are_refused_before_anything_runs(monkeypatch, capsys, tmp_path):
+    given = ("reproduce", "homophilic", "--datasets", "cora", "--store", tmp_path / "runs.jsonl")
+    assert "can't be drawn" in refused(monkeypatch, capsys, *given, "--plot", tmp_path / "picture")
+    assert "must end in .csv" in refused(monkeypatch, capsys, *given, "--csv", tmp_path / "table.txt")
+    assert not (tmp_path / "runs.jsonl").exists()
+
+
+def test_a_table_is_printed_even_where_there_is_nothing_to_draw(tmp_path):
+    given = ("reproduce", "homophilic", "--datasets", "cora", "--show", "--store", tmp_path / "runs.jsonl")
+    done = redisc(*given, "--plot", tmp_path / "t.png")
+    assert done.returncode == 2
+    assert "| cora | ReDiSC (GCN) |" in done.stdout
+    assert "there is no store" in done.stderr
+    assert "nothing to draw" in done.stderr
+
+
+def test_a_store_of_something_else_is_refused(monkeypatch, capsys, tmp_path):
+    other = ResultStore(tmp_path / "scale.jsonl")
+    other.add({"nodes": 1000})
+    given = ("reproduce", "homophilic", "--show", "--store", other.path)
+    assert "line 1: it is no run of a method on a dataset" in refused(monkeypatch, capsys, *given)

@@ -1,9 +1,16 @@
 """The result store keeps what was added, and survives a crash in the middle of a line."""
 
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
 import pytest
 
 from redisc.errors import CheckpointError
-from redisc.experiments.batch import missing, run_missing
+from redisc.experiments.batch import Estimate, missing, run_missing
 from redisc.experiments.cell import Cell, _defaults, row_key, run_cell
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import by_group, summarise
@@ -27,6 +34,14 @@ def test_a_line_cut_short_is_left_out_and_mended_by_the_next(tmp_path):
     assert [row["k"] for row in store] == [0]
     store.add({"k": 2})
     assert [row["k"] for row in store] == [0, 2]
+
+
+def test_a_whole_last_line_without_an_end_is_kept(tmp_path):
+    store = ResultStore(tmp_path / "runs.jsonl")
+    store.path.write_text('{"k": 0}\n{"k": 1}')
+    assert [row["k"] for row in store] == [0, 1]
+    store.add({"k": 2})
+    assert [row["k"] for row in store] == [0, 1, 2]
 
 
 def test_a_damaged_line_is_named(tmp_path):
@@ -70,6 +85,39 @@ def test_only_missing_cells_run_each_in_a_process_of_its_own(tmp_path):
     assert summary["node_std"] is not None
     assert run_missing(cells, store, report=lines.append) == []
     assert len(lines) == 1
+
+
+def test_the_estimate_knows_what_such_cells_took(tmp_path):
+    store = ResultStore(tmp_path / "runs.jsonl")
+    store.add({**run_cell(CELL), "seconds": 90.0})
+    estimate, strange = Estimate(store, at_once=2), Cell("gcn", "karate", 0)
+    assert estimate.left([CELL, CELL]) == 90
+    assert estimate.left([strange]) == 0  # nothing is known yet
+    estimate.learn(Cell("mlp", "karate", 0), 30.0)
+    assert estimate.left([strange, CELL]) == 60
+
+
+def test_an_interrupt_ends_the_processes_at_work_and_keeps_what_is_done(tmp_path):
+    """The parent alone is interrupted, as by a kill: nothing is left behind, and finished runs are stored."""
+    store, slow = ResultStore(tmp_path / "runs.jsonl"), Cell("redisc", "karate", 0, {"iterations": 10**6})
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom redisc.experiments.batch import run_missing\n"
+        "from redisc.experiments.cell import Cell\nfrom redisc.experiments.store import ResultStore\n"
+        f"run_missing([Cell('lp', 'karate', 0), Cell(**{asdict(slow)!r})], ResultStore(Path(sys.argv[1])), workers=2)"
+    )
+    command = [sys.executable, "-c", program, store.path]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as parent:
+        assert "lp on karate" in parent.stderr.readline()
+        children = _children(parent.pid)
+        assert children
+        os.kill(parent.pid, signal.SIGINT)
+        assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+    assert [row["method"] for row in store] == ["lp"]
+
+
+def _children(pid):
+    return [c for task in Path(f"/proc/{pid}/task").iterdir() for c in (task / "children").read_text().split()]
 
 
 def test_a_cell_that_fails_is_reported_and_does_not_stop_the_others(tmp_path):

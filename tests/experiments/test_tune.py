@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("optuna")
 
 from redisc import Graph, ReDiSC, datasets
-from redisc.errors import ConfigError
-from redisc.experiments.tune import Search, load_space
+from redisc.errors import ConfigError, RediscError
+from redisc.experiments.tune import Search, load_space, paper_space
 from redisc.graph.storage import save_graph
 
 SPACE = {
@@ -92,10 +92,32 @@ def test_a_folder_without_splits_is_searched_with_the_scaling_that_it_notes(tmp_
 
 
 def test_spaces_that_ship_name_settings_of_ours():
-    for name in ("paper", "wide"):
+    for name in ("paper", "paper-heterophilic", "wide"):
         for setting, choices in load_space(name).items():
             for choice in choices:
                 assert getattr(ReDiSC(**{setting: choice}), setting) == choice
+
+
+def test_the_papers_space_is_that_of_such_graphs():
+    assert paper_space("minesweeper_benchmark") == "paper-heterophilic"
+    assert paper_space("cora") == paper_space(None) == "paper"
+
+
+def test_what_is_wrong_is_said_before_there_is_a_study(tmp_path):
+    with pytest.raises(ConfigError, match="magic"):
+        Search("karate", "magic", SPACE, tmp_path / "t")
+    with pytest.raises(RediscError, match="nowhere"):
+        Search("nowhere", "gcn", SPACE, tmp_path / "t")
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_pruned_trial_is_told_as_such(tmp_path, monkeypatch):
+    scores = iter([0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.1])
+    monkeypatch.setattr(Search, "_fit", lambda *_: next(scores))
+    search, told = Search("karate", "gcn", SPACE, tmp_path, seeds=2), []
+    search.run(5, lambda _, trial: told.append(search.told(trial)))
+    assert told[0].startswith("validation 90.00, best 90.00")
+    assert told[4].startswith("validation pruned, best 90.00")
 
 
 def test_a_wrong_space_is_refused(tmp_path):
@@ -103,6 +125,9 @@ def test_a_wrong_space_is_refused(tmp_path):
         load_space("magic")
     (tmp_path / "own.json").write_text('{"colour": ["red"]}')
     with pytest.raises(ConfigError, match="colour"):
+        load_space(str(tmp_path / "own.json"))
+    (tmp_path / "own.json").write_text('{"random_state": [0, 1], "backbone": ["gcn", "gat"]}')
+    with pytest.raises(ConfigError, match="can't choose backbone, random_state"):
         load_space(str(tmp_path / "own.json"))
     (tmp_path / "own.json").write_text("{")
     with pytest.raises(ConfigError, match="not JSON"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,8 +18,9 @@ from redisc.errors import ConfigError
 from redisc.experiments.paired import paired_differences, show_gain
 from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, run_table, table_rows
 from redisc.experiments.store import ResultStore
-from redisc.experiments.tables import TABLES
+from redisc.experiments.tables import TABLES, table_lines
 from redisc.io.files import check_target, write_atomically
+from redisc.report.canvas import check_picture
 from redisc.report.results import draw_table
 from redisc.source import FileSource
 from redisc.world import world
@@ -26,12 +29,15 @@ from redisc.world import world
 @app.command()
 def reproduce(
     table: Annotated[str, typer.Argument(help=", ".join(TABLES))],
-    datasets: Annotated[list[str] | None, typer.Option(help="Of these datasets alone; may be repeated.")] = None,
+    datasets: Annotated[
+        list[str] | None, typer.Option(help="Of these datasets alone: cora,pubmed, or the option repeated.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs a line, seeds 0, 1, ...")] = 10,
     show: Annotated[bool, typer.Option("--show", help="Only print what the store holds.")] = False,
     store: Annotated[Path, typer.Option(help="The result store.")] = Path("results/runs.jsonl"),
     to_csv: Annotated[Path | None, typer.Option("--csv", help="Also write the table here.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the table into this PNG.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: one a core).")] = None,
     data_dir: DataDir = None,
     as_json: Json = False,
 ) -> None:
@@ -41,28 +47,54 @@ def reproduce(
 
     Example: `redisc reproduce homophilic --datasets cora --seeds 3`
     """
-    for file in filter(None, (to_csv, plot)):
-        check_target(file)
-    if to_csv is not None and to_csv.suffix.lower() != ".csv":
-        raise ConfigError(f"--csv {to_csv}: the table is written as CSV, so its name must end in .csv")
+    chosen = None if datasets is None else [name for some in datasets for name in some.split(",")]
+    _check_outputs(to_csv, plot)
+    table_lines(table, chosen)  # a wrong name is told before anything else
     results, failures = ResultStore(store), []
+    if show and not store.exists():
+        print(f"note: there is no store {store} yet, so nothing was run", file=sys.stderr)
     if not show:
-        failures = run_table(table, datasets, seeds, results, data_dir, lambda line: print(line, file=sys.stderr))
-    rows = table_rows(table, datasets, seeds, results, data_dir)
-    if to_csv is not None and world().leads:
-        write_atomically(to_csv, as_csv(rows).encode())
-    if plot is not None and world().leads:
-        draw_table(rows, plot)
+        with _interruptible(results):
+            failures = run_table(table, chosen, seeds, results, data_dir, _tell, workers)
+    rows = table_rows(table, chosen, seeds, results, data_dir)
     if as_json:
         print_json(rows)
     else:
         print(as_markdown(rows))
         if table in ABLATIONS:
-            _print_differences(paired_differences(rows, table, seeds, results))
+            _print_differences(paired_differences(table, chosen, seeds, results))
     for failure in failures:
         print(f"note: {failure}", file=sys.stderr)
+    if to_csv is not None and world().leads:
+        write_atomically(to_csv, as_csv(rows).encode())
+    if plot is not None and world().leads:
+        draw_table(rows, plot)
     if failures:
         raise typer.Exit(1)
+
+
+def _check_outputs(to_csv: Path | None, plot: Path | None) -> None:
+    """Refuse files that can't be written before hours of runs, not after them."""
+    for file in filter(None, (to_csv, plot)):
+        check_target(file)
+    if to_csv is not None and to_csv.suffix.lower() != ".csv":
+        raise ConfigError(f"--csv {to_csv}: the table is written as CSV, so its name must end in .csv")
+    if plot is not None:
+        check_picture(plot)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _interruptible(store: ResultStore) -> Iterator[None]:
+    """Say at an interrupt what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        _tell(f"interrupted: finished runs are in {store.path}; the same command goes on from there")
+        raise typer.Exit(130) from None
 
 
 def _print_differences(differences: list[dict[str, Any]]) -> None:
@@ -83,11 +115,15 @@ def tune(
     target: Target = None,
     weight: Weight = None,
     text: Text = None,
-    backbone: Annotated[str, typer.Option(help="gcn, gat, sage or gat_sep.")] = "gcn",
-    space: Annotated[str, typer.Option(help="paper, wide, or a JSON file of your own.")] = "wide",
+    backbone: Annotated[str, typer.Option(help="gcn, gat, sage, gat_sep or hops.")] = "gcn",
+    space: Annotated[
+        str, typer.Option(help="wide, paper (its search space for such a graph), or a JSON file of your own.")
+    ] = "wide",
     trials: Annotated[int, typer.Option(min=1, help="Trials in all, those of earlier calls included.")] = 20,
     seeds: Annotated[int, typer.Option(min=1, help="Fits a trial.")] = 3,
-    start_from: Annotated[str, typer.Option(help="A recipe for the settings outside the space.")] = "default",
+    start_from: Annotated[
+        str, typer.Option(help="A recipe, or a recipe's file, for the settings outside the space.")
+    ] = "default",
     max_time: Annotated[float | None, typer.Option(help="Seconds after which a fit ends.")] = None,
     folder: Annotated[Path, typer.Option(help="Where trials are kept.")] = Path("tuning"),
     out: Annotated[Path | None, typer.Option(help="The recipe (default: FOLDER/NAME-BACKBONE.json).")] = None,
@@ -100,7 +136,7 @@ def tune(
 
     Example: `redisc tune cora --backbone gcn --trials 30`
     """
-    from redisc.experiments.tune import Search, load_space  # noqa: PLC0415 (Optuna is an extra)
+    from redisc.experiments.tune import Search, load_space, paper_space  # noqa: PLC0415 (Optuna is an extra)
 
     tables = TableOptions(edges, nodes, label, id, source, target, weight, text)
     origin = graph_source(dataset, data_dir, 0, tables)
@@ -110,7 +146,7 @@ def tune(
     search = Search(
         dataset if dataset is not None else origin.name,
         backbone,
-        load_space(space),
+        load_space(paper_space(dataset) if space == "paper" else space),
         folder,
         start_from=start_from,
         seeds=seeds,
@@ -120,9 +156,7 @@ def tune(
     )
 
     def report(study: Any, trial: Any) -> None:
-        value = "pruned" if trial.value is None else f"{100 * trial.value:.2f}"
-        best = f"best {100 * study.best_value:.2f}" if study.best_trials else ""
-        print(f"[{trial.number + 1}/{trials}] validation {value}, {best}: {trial.params}", file=sys.stderr, flush=True)
+        _tell(f"[{search.settled()}/{trials}] {search.told(trial)}")
 
     search.run(trials, report)
     search.write(recipe)
@@ -130,3 +164,4 @@ def tune(
         print_json({"out": str(recipe), **search.recipe()})
         return
     console.print(f"recipe written to {recipe}: {search.recipe()['about']}")
+    console.print(f"to use it: redisc fit ... --set recipe={recipe}", soft_wrap=True, highlight=False)

@@ -25,7 +25,10 @@ TITLES = {"cora": "Cora, public split", "minesweeper_benchmark": "Minesweeper, c
 
 
 def entries() -> list[dict[str, Any]]:
-    """Return the comparison's rows: method, dataset, settings, and a note where there is something to say."""
+    """Return the settings of methods where they differ from defaults, with a note where there is something to say.
+
+    Those of the datasets in `TITLES` are the comparison's rows; the tables of the paper take theirs from here too.
+    """
     text = files("redisc.experiments").joinpath("baselines.json").read_text(encoding="utf-8")
     return [_complete({"settings": {}, "note": "", **entry}) for entry in json.loads(text)]
 
@@ -39,8 +42,9 @@ def _complete(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def cells(seeds: int) -> list[Cell]:
-    """Return all cells, seed by seed, so that an early stop leaves whole columns."""
-    return [Cell(e["method"], e["dataset"], seed, e["settings"]) for seed in range(seeds) for e in entries()]
+    """Return the page's cells, seed by seed, so that an early stop leaves whole columns."""
+    shown = [entry for entry in entries() if entry["dataset"] in TITLES]
+    return [Cell(e["method"], e["dataset"], seed, e["settings"]) for seed in range(seeds) for e in shown]
 
 
 def page(store: ResultStore) -> str:

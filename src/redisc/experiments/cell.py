@@ -7,17 +7,22 @@ import json
 import platform
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+import redisc
 from redisc import datasets
+from redisc.errors import CheckpointError
 from redisc.evaluation import evaluate_run
 from redisc.experiments.peak import peak_resident
+from redisc.experiments.store import ResultStore
 from redisc.graph import Split
 from redisc.methods import method_named
 
@@ -48,6 +53,14 @@ def cell_key(method: str, dataset: str, seed: int, settings: dict[str, Any]) -> 
 def row_key(row: dict[str, Any]) -> str:
     """Return the key of the cell that a stored row came from."""
     return cell_key(row["method"], row["dataset"], row["seed"], row["settings"])
+
+
+def runs_of(store: ResultStore) -> Iterator[dict[str, Any]]:
+    """Yield a store's rows, all of which have to be runs of cells."""
+    for number, row in enumerate(store, start=1):
+        if not {"method", "dataset", "seed", "settings", "metrics", "seconds"} <= set(row):
+            raise CheckpointError(f"{store.path}, line {number}: it is no run of a method on a dataset")
+        yield row
 
 
 def complete_settings(method: str, settings: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +126,15 @@ def _versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = "unknown"
-    return found
+    return {**found, "source": _source_hash()}
+
+
+def _source_hash() -> str:
+    """Return a short fingerprint of the library's own files: a version stays the same over many changes of them."""
+    package, told = Path(redisc.__file__).parent, hashlib.sha256()
+    for file in sorted([*package.rglob("*.py"), *package.rglob("*.json")]):
+        told.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
+    return told.hexdigest()[:12]
 
 
 def _plain(metrics: dict[str, float]) -> dict[str, float | None]:

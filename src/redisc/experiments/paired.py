@@ -12,10 +12,10 @@ from redisc.experiments.summary import METRICS, Groups, summarise
 from redisc.experiments.tables import Line, table_lines
 
 
-def paired_differences(rows: list[dict[str, Any]], name: str, seeds: int, store: ResultStore) -> list[dict[str, Any]]:
+def paired_differences(name: str, datasets: list[str] | None, seeds: int, store: ResultStore) -> list[dict[str, Any]]:
     """Return an ablation's gains in node accuracy: with minus without, over the seeds that both have."""
     groups, differences = Groups(store, seeds), []
-    lines = table_lines(name, sorted({row["dataset"] for row in rows}))
+    lines = table_lines(name, datasets)
     arms = {(line.dataset, line.variant): line for line in lines}
     for line in (line for line in lines if line.variant == "without"):
         both_runs = [groups.of(arm.method, arm.dataset, arm.settings) for arm in (arms[line.dataset, "with"], line)]
@@ -45,8 +45,12 @@ def interval(gains: list[float]) -> dict[str, float | None]:
     """Mean and half-width of the 95 % confidence interval by Student's t."""
     if len(gains) < 2:
         return {"difference": gains[0] if gains else None, "half_width": None}
-    spread = float(np.std(gains, ddof=1)) / np.sqrt(len(gains))
-    return {"difference": float(np.mean(gains)), "half_width": float(stats.t.ppf(0.975, len(gains) - 1) * spread)}
+    return {"difference": float(np.mean(gains)), "half_width": half_width_of(float(np.std(gains, ddof=1)), len(gains))}
+
+
+def half_width_of(deviation: float | None, count: int) -> float | None:
+    """Half-width of the interval of the mean of `count` figures with this standard deviation; None for one figure."""
+    return None if deviation is None else float(stats.t.ppf(0.975, count - 1) * deviation / np.sqrt(count))
 
 
 def show_gain(gain: dict[str, Any]) -> str:

@@ -43,10 +43,24 @@ class ResultStore:
             os.fsync(file.fileno())
 
     def _mend(self) -> None:
-        """Drop a last line that was cut short, so that the next row does not grow out of it."""
+        """Drop a last line that was cut short, so that the next row does not grow out of it; end one that is whole."""
         if not self.path.exists():
             return
         content = self.path.read_bytes()
-        if content and not content.endswith(b"\n"):
-            with self.path.open("rb+") as file:
-                file.truncate(content.rfind(b"\n") + 1)
+        if not content or content.endswith(b"\n"):
+            return
+        start = content.rfind(b"\n") + 1
+        with self.path.open("rb+") as file:
+            if _is_json(content[start:]):
+                file.seek(0, os.SEEK_END)
+                file.write(b"\n")
+            else:
+                file.truncate(start)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from redisc.experiments.cell import complete_settings
+from redisc.experiments.cell import complete_settings, runs_of
 from redisc.experiments.store import ResultStore
 
 METRICS = {"node": "node_accuracy", "subgraph": "subgraph_accuracy", "roc_auc": "roc_auc"}
@@ -33,7 +33,7 @@ class Groups:
     """The runs of a store, found by what they share."""
 
     def __init__(self, store: ResultStore, seeds: int | None = None) -> None:
-        self._groups = by_group(row for row in store if seeds is None or row["seed"] < seeds)
+        self._groups = by_group(row for row in runs_of(store) if seeds is None or row["seed"] < seeds)
 
     def of(self, method: str, dataset: str, settings: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the runs of a method, sorted by seed."""

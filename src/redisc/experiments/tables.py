@@ -12,9 +12,11 @@ from redisc.experiments.cell import Cell
 from redisc.recipes import recipe_for, recipe_settings
 
 HOMOPHILIC = ("cora", "citeseer", "pubmed", "amazon_photo", "amazon_computers")
-HETEROPHILIC = ("roman_empire_glove", "amazon_ratings", "minesweeper_benchmark")
+HETEROPHILIC = ("roman_empire_glove", "roman_empire", "amazon_ratings", "minesweeper_benchmark")
 LARGE = ("arxiv_2023", "ogbn_arxiv", "ogbn_products")
-ABLATED = ("cora", "amazon_computers", "amazon_photo", "roman_empire_glove", "minesweeper_benchmark")
+ABLATED = (
+    "cora", "amazon_computers", "amazon_photo", "roman_empire_glove", "roman_empire", "minesweeper_benchmark"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ import numpy as np
 
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
+from redisc.experiments.tables import HETEROPHILIC
 from redisc.io.files import write_atomically
 from redisc.optional import require
-from redisc.recipes import recipe_settings
+from redisc.recipes import NOT_OF_RECIPES, recipe_settings
 from redisc.source import FileSource, named_source
 
 Space = dict[str, list[Any]]
@@ -31,10 +32,17 @@ def load_space(name: str) -> Space:
         space = json.loads((own if own.suffix else shipped).read_text(encoding="utf-8"))
     except ValueError:
         raise ConfigError(f"{name} is not JSON") from None
-    strangers = set(space) - set(ReDiSC().get_params())
-    if strangers or not all(isinstance(choices, list) and choices for choices in space.values()):
-        raise ConfigError(f"space {name}: it must map settings of ReDiSC to lists of choices ({sorted(strangers)})")
+    if not isinstance(space, dict) or not all(isinstance(choices, list) and choices for choices in space.values()):
+        raise ConfigError(f"space {name}: it must map settings of ReDiSC to lists of choices")
+    strangers = set(space) - set(ReDiSC().get_params()) | set(space) & (NOT_OF_RECIPES | {"backbone"})
+    if strangers:
+        raise ConfigError(f"space {name}: a search can't choose {', '.join(sorted(strangers))}")
     return space
+
+
+def paper_space(dataset: str | None) -> str:
+    """Return the name of the space that the paper searches on graphs like a dataset's."""
+    return "paper-heterophilic" if dataset in HETEROPHILIC else "paper"
 
 
 class Search:
@@ -62,9 +70,11 @@ class Search:
     ) -> None:
         self.dataset, self.backbone, self.space = dataset, backbone, space
         self.start_from, self.seeds, self.data_dir, self.max_time = start_from, seeds, data_dir, max_time
-        self._tables = None if tables is None else tables.load()
         source = named_source(dataset, data_dir) if tables is None else tables
+        graph = source.load()  # what is wrong with the graph or the settings is said before there is a study
+        self._tables = None if tables is None else graph
         self._fixed = source.settings() | recipe_settings(start_from)
+        ReDiSC(**{**self._fixed, "backbone": backbone}).check()
         self._optuna = require("optuna", extra="tune")
         self._states = self._optuna.trial.TrialState
         self._settled = (self._states.COMPLETE, self._states.PRUNED)
@@ -92,6 +102,11 @@ class Search:
     def settled(self) -> int:
         """Count the trials that came to an end; those that were interrupted are none of them."""
         return sum(trial.state in self._settled for trial in self.study.trials)
+
+    def told(self, trial: Any) -> str:
+        """Return a line about a trial that came to an end, and the best so far."""
+        value = f"{100 * trial.value:.2f}" if trial.state == self._states.COMPLETE else "pruned"
+        return f"validation {value}, best {100 * self.study.best_value:.2f}: {trial.params}"
 
     def _identity(self) -> str:
         """Return what tells searches for one dataset and backbone apart; many tables are called edges.csv."""

@@ -1,7 +1,8 @@
-"""Recipes: settings of ReDiSC as data files, one a dataset and backbone, and the two that follow a text.
+"""Recipes: settings of ReDiSC as data files, one a dataset and backbone, and those that follow a text.
 
-`paper` follows the paper's text, `authors` the authors' public code where it departs from it, and `NAME-BACKBONE` is
-what tuning found for a dataset. A file holds `about`, how it was found, and `settings`.
+`paper` follows the paper's text (`paper-heterophilic` and `paper-large` where it speaks of such graphs), `authors` the
+authors' public code where it departs from it, and `NAME-BACKBONE` is what was found for a dataset. A file holds
+`about`, how it was found, and `settings`. Files of a user's own are named by their path.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from redisc.errors import ConfigError
+from redisc.errors import ConfigError, RediscError
+from redisc.io.files import read_json
 
-_FOREIGN = frozenset({"metric", "dtype", "device", "scratch", "random_state", "verbose", "recipe"})
+NOT_OF_RECIPES = frozenset({"metric", "dtype", "device", "scratch", "random_state", "verbose", "recipe"})
 """Settings that are about the user's purpose or machine: no recipe sets them."""
 
 
@@ -29,15 +32,30 @@ def recipe_names() -> list[str]:
 
 
 def recipe_settings(name: str) -> dict[str, Any]:
-    """Return a recipe's settings; those of "default" are none."""
+    """Return the settings of a recipe, by its name or its file's path; those of "default" are none."""
     if name == "default":
         return {}
-    if not isinstance(name, str) or name not in _recipes():
-        raise ConfigError(f"unknown recipe {name!r}; choose default or one of {', '.join(recipe_names())}")
-    settings = dict(_recipes()[name]["settings"])
-    strangers = _FOREIGN & set(settings)
+    if isinstance(name, str) and name.endswith(".json"):
+        settings = _read(Path(name))
+    elif isinstance(name, str) and name in _recipes():
+        settings = dict(_recipes()[name]["settings"])
+    else:
+        known = ", ".join(recipe_names())
+        raise ConfigError(f"unknown recipe {name!r}; choose default, one of {known}, or name a file that ends in .json")
+    strangers = NOT_OF_RECIPES & set(settings)
     if strangers:
         raise ConfigError(f"recipe {name!r} sets {', '.join(sorted(strangers))}, which is for the user to say")
+    return settings
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a file of a user's own; it is read anew every time, since it may be edited between two fits."""
+    try:
+        settings = read_json(path).get("settings")
+    except RediscError as fault:
+        raise ConfigError(f"recipe {fault}") from None
+    if not isinstance(settings, dict):
+        raise ConfigError(f"recipe {path}: it has no settings")
     return settings
 
 

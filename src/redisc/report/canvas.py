@@ -24,13 +24,15 @@ def sheet(
     window and no global state, so that a notebook's or a program's own pictures are left alone. The same picture is the
     same bytes.
     """
+    check_picture(Path(path))
     figure = require("matplotlib.figure", extra="plot").Figure(figsize=size, layout="constrained")
-    _check_format(figure, Path(path))
     yield figure.subplots(rows, columns, squeeze=False, **arrangement)
     with draft_of(Path(path)) as draft, require("matplotlib", extra="plot").rc_context({"svg.hashsalt": "redisc"}):
         figure.savefig(draft, dpi=_DPI, metadata={"Date": None} if draft.suffix == ".svg" else None)
 
 
-def _check_format(figure: Any, path: Path) -> None:
-    if path.suffix.lower().lstrip(".") not in figure.canvas.get_supported_filetypes():
+def check_picture(path: Path) -> None:
+    """Raise an error where the name of a picture says no format: to be called before there is something to draw."""
+    formats = require("matplotlib.figure", extra="plot").Figure().canvas.get_supported_filetypes()
+    if path.suffix.lower().lstrip(".") not in formats:
         raise ConfigError(f"{path} can't be drawn: a picture's name ends in .png, .svg or .pdf")

@@ -13,7 +13,10 @@ _OURS, _PAPER = HUES[0], HUES[1]
 
 
 def draw_table(rows: list[dict[str, Any]], path: str | Path) -> None:
-    """Draw node accuracy with error bars, methods from top to bottom; what was not measured has no mark."""
+    """Draw node accuracy with error bars, methods from top to bottom; what was not measured has no mark.
+
+    Neither has a printed figure that is no accuracy.
+    """
     measured = [row for row in rows if row["node"] is not None]
     if not measured:
         raise ConfigError("there is nothing to draw yet: the store holds no run of this table")
@@ -27,7 +30,7 @@ def draw_table(rows: list[dict[str, Any]], path: str | Path) -> None:
 
 def _draw_panel(panel: Any, dataset: str, rows: list[dict[str, Any]]) -> None:
     for key, colour, label, shift in (("node", _OURS, "ours", 0.12), ("paper_node", _PAPER, "paper", -0.12)):
-        drawn = [(place, row) for place, row in enumerate(reversed(rows)) if row.get(key) is not None]
+        drawn = [(place, row) for place, row in enumerate(reversed(rows)) if _is_drawn(row, key)]
         panel.errorbar(
             [row[key] for _, row in drawn],
             [place + shift for place, _ in drawn],
@@ -41,6 +44,10 @@ def _draw_panel(panel: Any, dataset: str, rows: list[dict[str, Any]]) -> None:
     panel.set(title=dataset, xlabel="node accuracy, %")
     panel.grid(axis="x", alpha=0.3)
     panel.legend(frameon=False, fontsize=8)
+
+
+def _is_drawn(row: dict[str, Any], key: str) -> bool:
+    return row.get(key) is not None and (key == "node" or row.get("paper_metric") != "roc_auc")
 
 
 def _name(row: dict[str, Any]) -> str:
