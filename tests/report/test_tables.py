@@ -6,25 +6,28 @@ from redisc.errors import ConfigError
 from redisc.report import draw_growth, draw_table
 
 ROWS = [
-    {"dataset": "cora", "method": "gcn", "backbone": None, "node": 81.0, "node_std": 0.5, "paper_node": 80.7},
-    {"dataset": "cora", "method": "redisc", "backbone": "gcn", "node": 83.3, "node_std": None, "paper_node": None},
-    {"dataset": "pubmed", "method": "gcn", "backbone": None, "node": None, "paper_node": 79.0},
+    {"dataset": "cora", "title": "GCN", "node": 81.0, "node_std": 0.5, "paper_node": 80.7, "paper_metric": "accuracy"},
+    {"dataset": "cora", "title": "ReDiSC (GCN)", "node": 83.3, "node_std": None, "paper_node": None},
+    {"dataset": "pubmed", "title": "GCN", "node": None, "paper_node": 79.0},
+    {"dataset": "mines", "title": "GAT", "node": 88.0, "paper_node": 91.0, "paper_metric": "roc_auc"},
 ]
 
 
-def test_only_what_was_measured_has_a_mark(tmp_path, figures):
+def test_only_accuracies_that_were_measured_or_printed_have_a_mark(tmp_path, figures):
     draw_table(ROWS, tmp_path / "a.png")
-    (panel,) = figures[0].axes
-    assert panel.get_title() == "cora"
-    assert [tick.get_text() for tick in panel.get_yticklabels()] == ["redisc gcn", "gcn"]
-    ours, paper = [bars.lines[0].get_xydata().tolist() for bars in panel.containers]
-    assert ours == [[83.3, 0.12], [81.0, 1.12]]
-    assert paper == [[80.7, 0.88]]
+    cora, mines = figures[0].axes
+    assert cora.get_title() == "cora"
+    assert [tick.get_text() for tick in cora.get_yticklabels()] == ["GCN", "ReDiSC (GCN)"]
+    ours, paper = [bars.lines[0].get_xydata().tolist() for bars in cora.containers]
+    assert ours == [[81.0, -0.12], [83.3, 1]]  # beside the printed one, or in the middle
+    assert paper == [[80.7, 0.12]]
+    assert [bars.lines[0].get_xydata().tolist() for bars in mines.containers] == [[[88.0, 0]]]
+    assert cora.get_ylim() == mines.get_ylim() == (1.5, -0.5)  # the first row on top
 
 
 def test_an_empty_table_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="nothing to draw"):
-        draw_table(ROWS[2:], tmp_path / "a.png")
+        draw_table(ROWS[2:3], tmp_path / "a.png")
     assert not list(tmp_path.iterdir())
 
 

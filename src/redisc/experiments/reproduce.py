@@ -59,7 +59,9 @@ def table_rows(
 
 
 def _identity(line: Line) -> dict[str, Any]:
-    return {"method": line.method, "dataset": line.dataset, "backbone": line.backbone, "variant": line.variant}
+    title = title_of(line.method, line.backbone) + (f", {line.variant}" if line.variant else "")
+    name = {"method": line.method, "dataset": line.dataset, "backbone": line.backbone, "variant": line.variant}
+    return {**name, "title": title}
 
 
 def _printed(table: str, line: Line) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def as_markdown(rows: list[dict[str, Any]]) -> str:
         else:
             ours = [row["state"], "", ""]
         beside = [_show_printed(row, key) for key in ("node", "subgraph")]
-        cells = (name, _title(row), ours[0], beside[0], ours[1], beside[1], ours[2], str(row["seeds"]))
+        cells = (name, row["title"], ours[0], beside[0], ours[1], beside[1], ours[2], str(row["seeds"]))
         lines.append(f"| {' | '.join(cells)} |")
     if any(row["dataset"] in STAND_INS for row in rows):
         lines.append("\n\\* other features or nodes than the paper's graph: no printed figure is comparable.")
@@ -111,8 +113,3 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()
-
-
-def _title(row: dict[str, Any]) -> str:
-    title = title_of(row["method"], row["backbone"])
-    return title if row["variant"] is None else f"{title}, {row['variant']}"

@@ -25,30 +25,29 @@ def draw_table(rows: list[dict[str, Any]], path: str | Path) -> None:
     size = (4.2 * len(datasets), 1.2 + 0.32 * tallest)
     with sheet(path, size, columns=len(datasets)) as panels:
         for panel, dataset in zip(panels[0], datasets, strict=True):
-            _draw_panel(panel, dataset, [row for row in measured if row["dataset"] == dataset])
+            _draw_panel(panel, dataset, [row for row in measured if row["dataset"] == dataset], tallest)
 
 
-def _draw_panel(panel: Any, dataset: str, rows: list[dict[str, Any]]) -> None:
-    for key, colour, label, shift in (("node", _OURS, "ours", 0.12), ("paper_node", _PAPER, "paper", -0.12)):
-        drawn = [(place, row) for place, row in enumerate(reversed(rows)) if _is_drawn(row, key)]
+def _draw_panel(panel: Any, dataset: str, rows: list[dict[str, Any]], tallest: int) -> None:
+    """Draw a dataset's rows from the top, as far apart as in the tallest panel."""
+    for key, colour, label, shift in (("node", _OURS, "ours", -0.12), ("paper_node", _PAPER, "paper", 0.12)):
+        drawn = [(place, row) for place, row in enumerate(rows) if _is_drawn(row, key)]
+        if not drawn:
+            continue
         panel.errorbar(
             [row[key] for _, row in drawn],
-            [place + shift for place, _ in drawn],
+            [place + (shift if _is_drawn(row, "paper_node") else 0) for place, row in drawn],
             xerr=[row.get(f"{key}_std") or 0.0 for _, row in drawn],
             fmt="o",
             color=colour,
             label=label,
             markersize=4,
         )
-    panel.set_yticks(range(len(rows)), labels=[_name(row) for row in reversed(rows)])
-    panel.set(title=dataset, xlabel="node accuracy, %")
+    panel.set_yticks(range(len(rows)), labels=[row["title"] for row in rows])
+    panel.set(title=dataset, xlabel="node accuracy, %", ylim=(tallest - 0.5, -0.5))
     panel.grid(axis="x", alpha=0.3)
     panel.legend(frameon=False, fontsize=8)
 
 
 def _is_drawn(row: dict[str, Any], key: str) -> bool:
     return row.get(key) is not None and (key == "node" or row.get("paper_metric") != "roc_auc")
-
-
-def _name(row: dict[str, Any]) -> str:
-    return " ".join(str(row[key]) for key in ("method", "backbone", "variant") if row.get(key))
