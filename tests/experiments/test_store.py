@@ -11,9 +11,10 @@ import pytest
 
 from redisc.errors import CheckpointError
 from redisc.experiments.batch import Estimate, missing, run_missing
-from redisc.experiments.cell import Cell, _defaults, row_key, run_cell
+from redisc.experiments.cell import Cell, _defaults, recipe_of, row_key, run_cell
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import by_group, summarise
+from redisc.recipes import recipe_settings
 
 CELL = Cell("lp", "karate", 0)
 
@@ -57,6 +58,14 @@ def test_a_cell_tells_everything_about_its_run():
     assert row["metrics"]["node_accuracy"] > 0.6
     assert set(row) >= {"versions", "split", "seconds", "peak_mib", "parameters", "validation", "backbone"}
     assert run_cell(CELL)["metrics"] == row["metrics"]
+
+
+def test_a_run_names_its_recipe_where_it_follows_one():
+    own = recipe_settings("cora-gcn")
+    assert recipe_of("redisc", "cora", own) == "cora-gcn"
+    assert recipe_of("redisc", "cora", {**own, "priority": "none"}) is None
+    assert recipe_of("redisc", "karate", {}) == "default"
+    assert recipe_of("lp", "cora", {}) is None
 
 
 def test_a_row_stays_with_the_defaults_it_ran_with(tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ from redisc.experiments.peak import peak_resident
 from redisc.experiments.store import ResultStore
 from redisc.graph import Split
 from redisc.methods import method_named
+from redisc.recipes import recipe_for, recipe_settings
 
 _OF_THE_MACHINE = frozenset({"device", "random_state", "recipe", "scratch", "verbose"})
 """Settings that do not tell cells apart: a seed has its own place, and recipes are resolved before."""
@@ -72,6 +73,16 @@ def complete_settings(method: str, settings: dict[str, Any]) -> dict[str, Any]:
     return {**_defaults(method), **settings}
 
 
+def recipe_of(method: str, dataset: str, settings: dict[str, Any]) -> str | None:
+    """Return the name of the dataset's recipe where the settings are its own; other methods have none."""
+    backbone = complete_settings(method, settings).get("backbone")
+    if method != "redisc" or not isinstance(backbone, str):
+        return None
+    name = recipe_for(dataset, backbone)
+    own = {**recipe_settings(name), "backbone": backbone}
+    return name if complete_settings(method, own) == complete_settings(method, settings) else None
+
+
 @cache
 def _defaults(method: str) -> dict[str, Any]:
     default = method_named(method)().get_params()
@@ -95,6 +106,7 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
         "dataset": cell.dataset,
         "backbone": clf.get_params().get("backbone"),
         "seed": cell.seed,
+        "recipe": recipe_of(cell.method, cell.dataset, cell.settings),
         "settings": complete_settings(cell.method, cell.settings),
         "split": split_hash(split),
         "versions": _versions(),
