@@ -107,9 +107,16 @@ def test_the_command_shows_the_store(store, monkeypatch, capsys, tmp_path):
     assert "no dataset karate" in refused(monkeypatch, capsys, *wrong)
 
 
-def test_datasets_may_be_joined_by_commas(store):
-    given = ("reproduce", "priority-queue", "--datasets", "cora,amazon_photo", "--store", store.path, "--show")
-    assert {row["dataset"] for row in json.loads(redisc(*given, "--json").stdout)} == {"cora", "amazon_photo"}
+@pytest.mark.parametrize(
+    "named", [("cora,amazon_photo",), ("cora", "amazon_photo"), ("cora", "--datasets", "amazon_photo")]
+)
+def test_several_datasets_are_named_in_any_way(store, named):
+    given = ("reproduce", "priority-queue", "--datasets", *named, "--store", store.path, "--show", "--json")
+    assert {row["dataset"] for row in json.loads(redisc(*given).stdout)} == {"cora", "amazon_photo"}
+
+
+def test_a_dataset_without_its_option_is_no_table(monkeypatch, capsys):
+    assert "named with --datasets" in refused(monkeypatch, capsys, "reproduce", "homophilic", "cora", "--show")
 
 
 def test_outputs_that_cannot_be_written_are_refused_before_anything_runs(monkeypatch, capsys, tmp_path):

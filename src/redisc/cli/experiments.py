@@ -29,9 +29,8 @@ from redisc.world import world
 @app.command()
 def reproduce(
     table: Annotated[str, typer.Argument(help=", ".join(TABLES))],
-    datasets: Annotated[
-        list[str] | None, typer.Option(help="Of these datasets alone: cora,pubmed, or the option repeated.")
-    ] = None,
+    more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+    datasets: Annotated[list[str] | None, typer.Option(help="Of these datasets alone: cora pubmed.")] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs a line, seeds 0, 1, ...")] = 10,
     show: Annotated[bool, typer.Option("--show", help="Only print what the store holds.")] = False,
     store: Annotated[Path, typer.Option(help="The result store.")] = Path("results/runs.jsonl"),
@@ -47,7 +46,7 @@ def reproduce(
 
     Example: `redisc reproduce homophilic --datasets cora --seeds 3`
     """
-    chosen = None if datasets is None else [name for some in datasets for name in some.split(",")]
+    chosen = _chosen(datasets, more or [])
     _check_outputs(to_csv, plot)
     table_lines(table, chosen)  # a wrong name is told before anything else
     results, failures = ResultStore(store), []
@@ -71,6 +70,13 @@ def reproduce(
         draw_table(rows, plot)
     if failures:
         raise typer.Exit(1)
+
+
+def _chosen(datasets: list[str] | None, more: list[str]) -> list[str] | None:
+    """Join the names after `--datasets`: an option takes one word, others come as arguments; commas part them too."""
+    if datasets is None and more:
+        raise ConfigError(f"one table at a time, not {' '.join(more)} too; datasets are named with --datasets")
+    return None if datasets is None else [name for some in (*datasets, *more) for name in some.split(",") if name]
 
 
 def _check_outputs(to_csv: Path | None, plot: Path | None) -> None:
