@@ -1,6 +1,7 @@
 import warnings
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 import torch
 from hypothesis import given
@@ -92,3 +93,27 @@ def test_ambient_randomness_is_not_used():
     with ambient_randomness_untouched():
         matrix, dense = sparse_and_dense(0, 5, 4)
         matrix.with_values(matrix.values * 2) @ dense.T
+
+
+def test_a_large_product_is_the_same_with_many_threads_as_with_one():
+    rng = np.random.default_rng(0)
+    whole = sp.random_array((3000, 2000), density=0.01, rng=rng, dtype=np.float32).tocsr()
+    matrix, z = SparseMatrix(whole), torch.from_numpy(rng.standard_normal((2000, 64), np.float32))
+    gradient = torch.from_numpy(rng.standard_normal((3000, 64), np.float32))
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append((matrix.times(z), matrix.transpose_times(gradient)))
+    finally:
+        torch.set_num_threads(before)
+    for one, many, expected in zip(*found, (whole @ z.numpy(), whole.T @ gradient.numpy()), strict=True):
+        assert torch.equal(one, many)
+        np.testing.assert_allclose(one, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_factors_that_do_not_fit_are_refused():
+    matrix, _ = sparse_and_dense(0, 5, 4)
+    for wrong in (torch.ones(5, 2, dtype=torch.float64), torch.ones(4, 2)):
+        with pytest.raises(ValueError, match="no product of"):
+            matrix @ wrong
