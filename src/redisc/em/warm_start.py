@@ -55,43 +55,64 @@ def train_mean_field(
     clock: Clock,
     keeper: Keeper | None = None,
 ) -> WarmStart:
-    """Minimise the cross-entropy of known labels (Eq. 2); restore the weights with the best validation score.
+    """Train the mean-field GNN in place and return its answers.
 
-    With `mean_field_consistency` the views' disagreement is minimised too.
     A `keeper` is given the state now and then, and the training goes on from the one that it found.
     """
-    labelled = (problem.known != MASKED).nonzero().squeeze(1)
-    batches = Batches(labelled, config.batch_size or len(labelled), batch_seed, places_for(engine, config))
-    judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
+    return MeanFieldTraining(model, engine, problem, config, dropout, batch_seed).run(clock, keeper)
 
-    def loss() -> Tensor:
+
+class MeanFieldTraining:
+    """Minimises the cross-entropy of known labels (Eq. 2), and by `mean_field_consistency` the views' disagreement."""
+
+    def __init__(
+        self, model: MeanField, engine: Engine, problem: Problem, config: EMConfig, dropout: Dropout, batch_seed: int
+    ) -> None:
+        self.model, self.engine, self.problem, self.config, self.dropout = model, engine, problem, config, dropout
+        labelled = (problem.known != MASKED).nonzero().squeeze(1)
+        self._batches = Batches(labelled, config.batch_size or len(labelled), batch_seed, places_for(engine, config))
+        self._batch_seed = batch_seed
+        self._judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
+
+    def run(self, clock: Clock, keeper: Keeper | None = None) -> WarmStart:
+        """Train until the validation score stops rising; the weights with the best one are restored."""
+        config = self.config
+        pace = Pace(
+            config.mean_field_epochs,
+            config.mean_field_patience,
+            config.mean_field_learning_rate,
+            config.mean_field_weight_decay,
+        )
+        training = Training(self.model, pace)
+        keep = None if keeper is None else _kept_by(keeper, training, self.dropout, self._batches, clock)
+        trained = training.run(self.loss, self.validate, clock, MEAN_FIELD, keep, self._batches.per_round)
+        with torch.no_grad():
+            probabilities = self.engine.mean_field(self.model).softmax(1)
+        score = self.problem.validation.score(probabilities.argmax(1), probabilities)
+        return WarmStart(probabilities, score, trained.epochs)
+
+    def loss(self) -> Tensor:
+        """Return the loss of the next batch of labelled nodes."""
+        engine, config, problem, batches = self.engine, self.config, self.problem, self._batches
         rows, upcoming = next(batches), batches.peek()
         if config.mean_field_consistency:
-            views = torch.stack([engine.mean_field(model, dropout) for _ in range(config.mean_field_views)])
+            views = torch.stack([engine.mean_field(self.model, self.dropout) for _ in range(config.mean_field_views)])
             return consistent_loss(views, rows, problem, config.mean_field_consistency)
-        logits = engine.mean_field_rows(model, rows, dropout, derive_seed(batch_seed, batches.position))
+        logits = engine.mean_field_rows(self.model, rows, self.dropout, self._draw(batches.position))
         if upcoming is not None:
-            engine.announce(upcoming, model.depth, derive_seed(batch_seed, batches.position + 1))
+            engine.announce(upcoming, self.model.depth, self._draw(batches.position + 1))
         return F.cross_entropy(logits, problem.known[rows], weight=problem.class_weight)
 
-    def validate() -> float:
+    def validate(self) -> float:
+        """Score the answers on the validation nodes."""
         with torch.no_grad():
-            pieces = judged.split(config.batch_size or len(judged))
-            probabilities = torch.cat([engine.mean_field_rows(model, rows) for rows in pieces]).softmax(1)
-        return problem.validation.score_rows(probabilities.argmax(1), probabilities)
+            pieces = self._judged.split(self.config.batch_size or len(self._judged))
+            probabilities = torch.cat([self.engine.mean_field_rows(self.model, rows) for rows in pieces]).softmax(1)
+        return self.problem.validation.score_rows(probabilities.argmax(1), probabilities)
 
-    pace = Pace(
-        config.mean_field_epochs,
-        config.mean_field_patience,
-        config.mean_field_learning_rate,
-        config.mean_field_weight_decay,
-    )
-    training = Training(model, pace)
-    keep = None if keeper is None else _kept_by(keeper, training, dropout, batches, clock)
-    trained = training.run(loss, validate, clock, MEAN_FIELD, keep, batches.per_round)
-    with torch.no_grad():
-        probabilities = engine.mean_field(model).softmax(1)
-    return WarmStart(probabilities, problem.validation.score(probabilities.argmax(1), probabilities), trained.epochs)
+    def _draw(self, position: int) -> int:
+        """Return the seed of the neighbours that the batch at a position samples."""
+        return derive_seed(self._batch_seed, position)
 
 
 def consistent_loss(views: Tensor, rows: Tensor, problem: Problem, weight: float) -> Tensor:
