@@ -54,6 +54,22 @@ def test_a_recipe_of_ones_own_is_named_by_its_file(tmp_path):
             ReDiSC(recipe=str(own)).settings()
     with pytest.raises(ConfigError, match="can't be read"):
         recipe_settings(str(tmp_path / "none.json"))
+    own.write_text('{"settings": {"hiden": 12}}')
+    with pytest.raises(ConfigError, match="there is no setting hiden"):
+        ReDiSC(recipe=own).check()
+
+
+def test_a_fitted_model_does_not_need_its_recipes_file_any_more(tmp_path):
+    own, graph = tmp_path / "own.json", random_graph(0, nodes=30)
+    own.write_text('{"settings": {"hidden": 12, "evaluation_temperature": 0.5}}')
+    settings = {key: value for key, value in FAST.items() if key != "hidden"}
+    clf = ReDiSC(recipe=own, random_state=0, **settings).fit(graph, np.arange(30) < 15)
+    answer = clf.predict()
+    own.write_text('{"settings": {"hidden": 12, "evaluation_temperature": 9.0}}')
+    assert np.array_equal(clf.predict(), answer)
+    own.unlink()
+    assert clf.settings()["hidden"] == 12
+    assert np.array_equal(clf.predict(), answer)
 
 
 def test_settings_are_checked_before_a_graph_is_there():

@@ -119,6 +119,8 @@ class ReDiSC(JointAnswers):
     heterophilic = True
     cost = "O(B N d^2 + E d) an update, O(N D^K d) a sample for mean degree D and K layers"
 
+    _recipe_read: tuple[str, dict[str, Any]] | None = None
+
     def __init__(  # noqa: PLR0915 (scikit-learn wants one attribute for each setting)
         self,
         backbone: str | ModuleMaker = "gcn",
@@ -264,6 +266,8 @@ class ReDiSC(JointAnswers):
         the fit starts from the beginning. A state of other settings, masks, labels or seeds, or of another graph, is
         refused. A `Keeper` in place of the folder brings its own interval, and its owner removes the state.
         """
+        self._recipe_read = None
+        self._recipe_read = (self.recipe, self._recipe_settings())
         self.check()
         keeper = _keeper(checkpoint, checkpoint_every, resume)
         seed = self._seed(keeper)
@@ -351,7 +355,7 @@ class ReDiSC(JointAnswers):
         return world().agree(resolve_seed(self.random_state))
 
     def check(self) -> None:
-        """Raise an error where settings are wrong or don't fit each other; `fit` begins with it."""
+        """Raise an error where settings are wrong, as far as that can be told without a graph; `fit` begins with it."""
         self._check_settings()
         self._pick(EMConfig)
         self._blueprint()
@@ -395,8 +399,14 @@ class ReDiSC(JointAnswers):
 
     def _setting(self, name: str) -> Any:
         """Return a setting: what the user gave, else the recipe's, else the default."""
-        value, recipe = getattr(self, name), recipe_settings(self.recipe)
+        value, recipe = getattr(self, name), self._recipe_settings()
         return recipe[name] if name in recipe and value == _DEFAULTS[name].default else value
+
+    def _recipe_settings(self) -> dict[str, Any]:
+        """Return the recipe's settings; a fitted model keeps those of its fit, whatever becomes of the file."""
+        if self._recipe_read is not None and self._recipe_read[0] == self.recipe:
+            return self._recipe_read[1]
+        return recipe_settings(self.recipe, self._get_param_names())
 
 
 _DEFAULTS = signature(ReDiSC.__init__).parameters

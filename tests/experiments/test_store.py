@@ -1,5 +1,6 @@
 """The result store keeps what was added, and survives a crash in the middle of a line."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from redisc.errors import CheckpointError
-from redisc.experiments.batch import Estimate, missing, run_missing
+from redisc.experiments.batch import CellError, Crew, Estimate, missing, run_apart, run_missing
 from redisc.experiments.cell import Cell, _defaults, recipe_of, row_key, run_cell
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import by_group, summarise
@@ -50,6 +51,9 @@ def test_a_damaged_line_is_named(tmp_path):
     store.path.write_text('{"k": 0}\nnonsense\n{"k": 1}\n')
     with pytest.raises(CheckpointError, match="line 2"):
         list(store)
+    store.path.write_text("5\n")
+    with pytest.raises(CheckpointError, match="line 1: it is no run"):
+        missing([CELL], store)
 
 
 def test_a_cell_tells_everything_about_its_run():
@@ -64,7 +68,7 @@ def test_a_run_names_its_recipe_where_it_follows_one():
     own = recipe_settings("cora-gcn")
     assert recipe_of("redisc", "cora", own) == "cora-gcn"
     assert recipe_of("redisc", "cora", {**own, "priority": "none"}) is None
-    assert recipe_of("redisc", "karate", {}) == "default"
+    assert recipe_of("redisc", "karate", {}) == recipe_of("redisc", "cora", {}) == "default"
     assert recipe_of("lp", "cora", {}) is None
 
 
@@ -98,16 +102,20 @@ def test_only_missing_cells_run_each_in_a_process_of_its_own(tmp_path):
 
 def test_the_estimate_knows_what_such_cells_took(tmp_path):
     store = ResultStore(tmp_path / "runs.jsonl")
-    store.add({**run_cell(CELL), "seconds": 90.0})
+    row = {**run_cell(CELL), "seconds": 90.0}
+    store.add(row)
     estimate, strange = Estimate(store, at_once=2), Cell("gcn", "karate", 0)
-    assert estimate.left([CELL, CELL]) == 90
+    assert estimate.left([]) == 0
+    assert estimate.left([CELL]) == 90  # a worker can't share a cell
+    assert estimate.left([CELL] * 4) == 180
     assert estimate.left([strange]) == 0  # nothing is known yet
-    estimate.learn(Cell("mlp", "karate", 0), 30.0)
-    assert estimate.left([strange, CELL]) == 60
+    estimate.learn({**row, "method": "mlp", "seconds": 30.0})
+    assert estimate.left([strange, CELL]) == 90
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are read from /proc")
 def test_an_interrupt_ends_the_processes_at_work_and_keeps_what_is_done(tmp_path):
-    """The parent alone is interrupted, as by a kill: nothing is left behind, and finished runs are stored."""
+    """The parent alone is interrupted: nothing is left behind, and finished runs are stored."""
     store, slow = ResultStore(tmp_path / "runs.jsonl"), Cell("redisc", "karate", 0, {"iterations": 10**6})
     program = (
         "import sys\nfrom pathlib import Path\nfrom redisc.experiments.batch import run_missing\n"
@@ -116,13 +124,24 @@ def test_an_interrupt_ends_the_processes_at_work_and_keeps_what_is_done(tmp_path
     )
     command = [sys.executable, "-c", program, store.path]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as parent:
-        assert "lp on karate" in parent.stderr.readline()
-        children = _children(parent.pid)
-        assert children
-        os.kill(parent.pid, signal.SIGINT)
-        assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+        try:
+            assert any("lp on karate" in line for line in iter(parent.stderr.readline, ""))
+            children = _children(parent.pid)
+            assert children
+            os.kill(parent.pid, signal.SIGINT)
+            assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(parent.pid, signal.SIGKILL)
     assert not any(Path(f"/proc/{pid}").exists() for pid in children)
     assert [row["method"] for row in store] == ["lp"]
+
+
+def test_a_stopped_crew_begins_nothing():
+    crew = Crew()
+    crew.stop()
+    with pytest.raises(CellError, match="before it began"):
+        run_apart(CELL, crew=crew)
 
 
 def _children(pid):

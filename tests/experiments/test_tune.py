@@ -108,6 +108,8 @@ def test_what_is_wrong_is_said_before_there_is_a_study(tmp_path):
         Search("karate", "magic", SPACE, tmp_path / "t")
     with pytest.raises(RediscError, match="nowhere"):
         Search("nowhere", "gcn", SPACE, tmp_path / "t")
+    with pytest.raises(ConfigError, match="masks"):
+        Search("karate", "gcn", {**SPACE, "masks": [2, 0]}, tmp_path / "t")
     assert not (tmp_path / "t").exists()
 
 

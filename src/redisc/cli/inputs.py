@@ -43,7 +43,7 @@ def build(
     Features of a user's table are scaled as they need. The backbone that suits is chosen by the `visible` labels alone.
     """
     suiting = source.settings()
-    recipe = recipe_settings(settings["recipe"]) if "recipe" in settings else {}
+    recipe = recipe_settings(settings["recipe"], kind().get_params()) if "recipe" in settings else {}
     said = {name: value for name, value in settings.items() if name != "recipe"}
     if "backbone" not in kind().get_params():
         if backbone is not None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -15,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from redisc.errors import RediscError
-from redisc.experiments.cell import Cell, row_key, runs_of
+from redisc.experiments.cell import Cell, complete_settings, row_key, runs_of
 from redisc.experiments.store import ResultStore
 
 Report = Callable[[str], None]
+_Kind = tuple[str, str, str | None]
 
 
 class CellError(RediscError):
@@ -45,11 +47,10 @@ def run_missing(
     """
     todo, at_once = missing(cells, store), workers or os.cpu_count() or 1
     failures: list[str] = []
-    estimate, at_work = Estimate(store, at_once), set[subprocess.Popen[str]]()
+    estimate, crew, waiting = Estimate(store, at_once), Crew(), list(todo)
     with ThreadPoolExecutor(at_once) as pool:
-        running = {pool.submit(run_apart, cell, data_dir, at_work): cell for cell in todo}
-        waiting = list(todo)
         try:
+            running = {pool.submit(run_apart, cell, data_dir, crew): cell for cell in todo}
             for done, future in enumerate(as_completed(running), start=1):
                 cell = running[future]
                 waiting.remove(cell)
@@ -57,49 +58,75 @@ def run_missing(
                 report(f"[{done}/{len(todo)}] {line}; about {estimate.left(waiting) / 60:.0f} min left")
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(at_work):
-                process.terminate()
+            crew.stop()
             raise
     return failures
 
 
+class Crew:
+    """The processes that are at work. Once stopped, they are ended and no other begins."""
+
+    def __init__(self) -> None:
+        self._lock, self._at_work, self._stopped = threading.Lock(), set[subprocess.Popen[str]](), False
+
+    def run(self, command: list[str], environment: dict[str, str]) -> tuple[int, str, str]:
+        """Run a process to its end: its exit code, and what it wrote to both streams."""
+        with self._lock:
+            if self._stopped:
+                raise CellError("stopped before it began")
+            piped = subprocess.PIPE
+            process = subprocess.Popen(command, stdout=piped, stderr=piped, text=True, env=environment)
+            self._at_work.add(process)
+        out, complaints = process.communicate()
+        with self._lock:
+            self._at_work.discard(process)
+        return process.returncode, out, complaints
+
+    def stop(self) -> None:
+        """End every process at work."""
+        with self._lock:
+            self._stopped = True
+            for process in self._at_work:
+                process.terminate()
+
+
 class Estimate:
-    """How long cells will take: as long as those of the same method and dataset, or as the mean of this batch."""
+    """How long fits will take: as long as those of the same method, dataset and backbone, or as the mean so far."""
 
     def __init__(self, store: ResultStore, at_once: int) -> None:
-        self._seconds, self._at_once = defaultdict[tuple[str, str], list[float]](list), at_once
+        self._seconds, self._at_once = defaultdict[_Kind, list[float]](list), at_once
         self._here: list[float] = []
         for row in runs_of(store):
-            self._seconds[row["method"], row["dataset"]].append(row["seconds"])
+            self._seconds[row["method"], row["dataset"], row["backbone"]].append(row["seconds"])
 
-    def learn(self, cell: Cell, seconds: float) -> None:
-        """Take note of the time of a cell's fit."""
-        self._seconds[cell.method, cell.dataset].append(seconds)
-        self._here.append(seconds)
+    def learn(self, row: dict[str, Any]) -> None:
+        """Take note of a row of this batch."""
+        self._seconds[row["method"], row["dataset"], row["backbone"]].append(row["seconds"])
+        self._here.append(row["seconds"])
 
     def left(self, waiting: list[Cell]) -> float:
         """Return the seconds that cells take which are at work or wait, shared among the workers."""
-        fallback = float(np.mean(self._here)) if self._here else 0.0
-        known = (self._seconds.get((cell.method, cell.dataset)) for cell in waiting)
-        return float(sum(fallback if times is None else np.median(times) for times in known)) / self._at_once
+        if not waiting:
+            return 0.0
+        each = [self._expected(cell) for cell in waiting]
+        return max(sum(each) / self._at_once, *each)
+
+    def _expected(self, cell: Cell) -> float:
+        backbone = complete_settings(cell.method, cell.settings).get("backbone")
+        known = self._seconds.get((cell.method, cell.dataset, backbone), self._here)
+        return float(np.median(known)) if known else 0.0
 
 
-def run_apart(
-    cell: Cell, data_dir: str | None = None, at_work: set[subprocess.Popen[str]] | None = None
-) -> dict[str, Any]:
+def run_apart(cell: Cell, data_dir: str | None = None, crew: Crew | None = None) -> dict[str, Any]:
     """Run a cell in a process of its own with one thread: its peak memory is its own, and its crash too.
 
-    On small graphs one thread each is the fastest way to use several cores. While it runs, the process is in `at_work`.
+    On small graphs one thread each is the fastest way to use several cores.
     """
     command = [sys.executable, "-m", "redisc.experiments.cell", json.dumps(asdict(cell)), data_dir or ""]
     alone = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    at_work = set() if at_work is None else at_work
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=alone) as process:
-        at_work.add(process)
-        out, complaints = process.communicate()
-        at_work.discard(process)
-    if process.returncode:
-        lines = complaints.strip().splitlines() or [f"exit code {process.returncode}"]
+    code, out, complaints = (crew or Crew()).run(command, alone)
+    if code:
+        lines = complaints.strip().splitlines() or [f"exit code {code}"]
         raise CellError(lines[-1])
     row: dict[str, Any] = json.loads(out.splitlines()[-1])
     return row
@@ -116,6 +143,6 @@ def _settle(
         failures.append(f"{name}: {fault}")
         return f"{name}: failed: {fault}"
     store.add(row)
-    estimate.learn(cell, row["seconds"])
+    estimate.learn(row)
     figures = ", ".join(f"{key} {100 * row['metrics'][key]:.2f}" for key in ("node_accuracy", "subgraph_accuracy"))
     return f"{name}: {figures}, {row['seconds']:.0f} s"

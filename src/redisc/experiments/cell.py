@@ -31,6 +31,9 @@ _OF_THE_MACHINE = frozenset({"device", "random_state", "recipe", "scratch", "ver
 """Settings that do not tell cells apart: a seed has its own place, and recipes are resolved before."""
 
 
+_REQUIRED = frozenset({"method", "dataset", "backbone", "seed", "settings", "metrics", "seconds"})
+
+
 @dataclass(frozen=True)
 class Cell:
     """What is to be run; two cells with equal keys would give the same figures."""
@@ -59,7 +62,7 @@ def row_key(row: dict[str, Any]) -> str:
 def runs_of(store: ResultStore) -> Iterator[dict[str, Any]]:
     """Yield a store's rows, all of which have to be runs of cells."""
     for number, row in enumerate(store, start=1):
-        if not {"method", "dataset", "seed", "settings", "metrics", "seconds"} <= set(row):
+        if not isinstance(row, dict) or not set(row) >= _REQUIRED:
             raise CheckpointError(f"{store.path}, line {number}: it is no run of a method on a dataset")
         yield row
 
@@ -74,13 +77,15 @@ def complete_settings(method: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def recipe_of(method: str, dataset: str, settings: dict[str, Any]) -> str | None:
-    """Return the name of the dataset's recipe where the settings are its own; other methods have none."""
+    """Return the name of the dataset's recipe, or "default", where the settings are its own; None for other methods."""
     backbone = complete_settings(method, settings).get("backbone")
     if method != "redisc" or not isinstance(backbone, str):
         return None
-    name = recipe_for(dataset, backbone)
-    own = {**recipe_settings(name), "backbone": backbone}
-    return name if complete_settings(method, own) == complete_settings(method, settings) else None
+    for name in (recipe_for(dataset, backbone), "default"):
+        own = {**recipe_settings(name), "backbone": backbone}
+        if complete_settings(method, own) == complete_settings(method, settings):
+            return name
+    return None
 
 
 @cache
@@ -94,6 +99,7 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
 
     The split is the dataset's own: column `seed` of those that came with it, or a draw with that seed.
     """
+    versions = _versions()  # of the code that runs, whatever becomes of its files meanwhile
     graph = datasets.load(cell.dataset, data_dir=data_dir, seed=cell.seed)
     split = graph.splits[cell.seed % len(graph.splits)]
     clf = method_named(cell.method)(**cell.settings, random_state=cell.seed)
@@ -109,7 +115,7 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
         "recipe": recipe_of(cell.method, cell.dataset, cell.settings),
         "settings": complete_settings(cell.method, cell.settings),
         "split": split_hash(split),
-        "versions": _versions(),
+        "versions": versions,
         "seconds": round(seconds, 2),
         "peak_mib": round(peak_resident(), 1),
         "parameters": clf.num_parameters(),

@@ -73,8 +73,9 @@ class Search:
         source = named_source(dataset, data_dir) if tables is None else tables
         graph = source.load()  # what is wrong with the graph or the settings is said before there is a study
         self._tables = None if tables is None else graph
-        self._fixed = source.settings() | recipe_settings(start_from)
-        ReDiSC(**{**self._fixed, "backbone": backbone}).check()
+        self._fixed = source.settings() | recipe_settings(start_from, ReDiSC().get_params())
+        for name, value in [(name, value) for name, choices in space.items() for value in choices]:
+            ReDiSC(**{**self._fixed, name: value, "backbone": backbone}).check()
         self._optuna = require("optuna", extra="tune")
         self._states = self._optuna.trial.TrialState
         self._settled = (self._states.COMPLETE, self._states.PRUNED)

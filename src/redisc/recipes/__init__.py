@@ -1,13 +1,14 @@
 """Recipes: settings of ReDiSC as data files, one a dataset and backbone, and those that follow a text.
 
 `paper` follows the paper's text (`paper-heterophilic` and `paper-large` where it speaks of such graphs), `authors` the
-authors' public code where it departs from it, and `NAME-BACKBONE` is what was found for a dataset. A file holds
-`about`, how it was found, and `settings`. Files of a user's own are named by their path.
+authors' public code where it departs from it, and `NAME-BACKBONE` is what was found for a dataset, or taken over
+from another. A file holds `about`, how it was found, and `settings`. Files of a user's own are named by their path.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -31,25 +32,31 @@ def recipe_names() -> list[str]:
     return sorted(_recipes())
 
 
-def recipe_settings(name: str) -> dict[str, Any]:
-    """Return the settings of a recipe, by its name or its file's path; those of "default" are none."""
+def recipe_settings(name: str | Path, known: Collection[str] | None = None) -> dict[str, Any]:
+    """Return the settings of a recipe, by its name or its file's path; those of "default" are none.
+
+    Where the `known` settings of a method are given, others are refused.
+    """
     if name == "default":
         return {}
-    if isinstance(name, str) and name.endswith(".json"):
-        settings = _read(Path(name))
-    elif isinstance(name, str) and name in _recipes():
+    if isinstance(name, str) and name in _recipes():
         settings = dict(_recipes()[name]["settings"])
+    elif isinstance(name, str | Path) and Path(name).suffix.lower() == ".json":
+        settings = _read(Path(name))
     else:
-        known = ", ".join(recipe_names())
-        raise ConfigError(f"unknown recipe {name!r}; choose default, one of {known}, or name a file that ends in .json")
-    strangers = NOT_OF_RECIPES & set(settings)
+        ours = ", ".join(recipe_names())
+        raise ConfigError(f"unknown recipe {name!r}; choose default, one of {ours}, or name a file that ends in .json")
+    strangers = set(settings) & NOT_OF_RECIPES
     if strangers:
-        raise ConfigError(f"recipe {name!r} sets {', '.join(sorted(strangers))}, which is for the user to say")
+        raise ConfigError(f"recipe {str(name)!r} sets {', '.join(sorted(strangers))}, which is for the user to say")
+    strangers = set() if known is None else set(settings) - set(known)
+    if strangers:
+        raise ConfigError(f"recipe {str(name)!r}: there is no setting {', '.join(sorted(strangers))}")
     return settings
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read a file of a user's own; it is read anew every time, since it may be edited between two fits."""
+    """Read a file of a user's own; every fit reads it anew, since it may have been edited."""
     try:
         settings = read_json(path).get("settings")
     except RediscError as fault:
