@@ -144,7 +144,7 @@ seed in the largest component; Minesweeper and Roman-empire column = seed. Recip
 of other methods in `src/redisc/experiments/baselines.json`. CPGNN on Minesweeper is chosen by validation ROC-AUC.
 
 ReDiSC's recipes go beyond the paper's two plain layers, in both of its networks: depth with an initial residual
-(PubMed, and Photo and Computers with GCN), words as present or absent (PubMed), a warm start whose views agree (Cora,
+(PubMed, Photo and Computers with GCN), words as present or absent (PubMed), a warm start whose views agree (Cora,
 CiteSeer, PubMed), depth with residuals and normalisation (Minesweeper, Roman-empire). On homophilic graphs the other
 methods have plain layers and mostly their defaults, so the distance between ReDiSC and "GCN" there is not what
 diffusion adds: that is in the table of warm starts. On Minesweeper and Roman-empire GNNs have deep layers too. Ten
