@@ -135,6 +135,17 @@ def test_a_table_is_printed_even_where_there_is_nothing_to_draw(tmp_path):
     assert "nothing to draw" in done.stderr
 
 
+def test_an_interrupted_command_says_what_is_kept(monkeypatch, tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("redisc.cli.experiments.run_table", interrupt)
+    done = redisc("reproduce", "homophilic", "--datasets", "cora", "--store", tmp_path / "runs.jsonl")
+    assert done.returncode == 130
+    assert "finished runs are in" in done.stderr
+    assert not done.stdout
+
+
 def test_a_store_of_something_else_is_refused(monkeypatch, capsys, tmp_path):
     other = ResultStore(tmp_path / "scale.jsonl")
     other.add({"nodes": 1000})

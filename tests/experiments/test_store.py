@@ -141,7 +141,7 @@ def test_a_stopped_crew_begins_nothing():
     crew = Crew()
     crew.stop()
     with pytest.raises(CellError, match="before it began"):
-        run_apart(CELL, crew=crew)
+        run_apart(CELL, None, crew)
 
 
 def _children(pid):

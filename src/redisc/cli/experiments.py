@@ -51,7 +51,7 @@ def reproduce(
     table_lines(table, chosen)  # a wrong name is told before anything else
     results, failures = ResultStore(store), []
     if show and not store.exists():
-        print(f"note: there is no store {store} yet, so nothing was run", file=sys.stderr)
+        _tell(f"note: there is no store {store} yet, so nothing was run")
     if not show:
         with _interruptible(results):
             failures = run_table(table, chosen, seeds, results, data_dir, _tell, workers)
@@ -63,7 +63,7 @@ def reproduce(
         if table in ABLATIONS:
             _print_differences(paired_differences(table, chosen, seeds, results))
     for failure in failures:
-        print(f"note: {failure}", file=sys.stderr)
+        _tell(f"note: {failure}")
     if to_csv is not None and world().leads:
         write_atomically(to_csv, as_csv(rows).encode())
     if plot is not None and world().leads:

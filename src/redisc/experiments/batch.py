@@ -117,14 +117,14 @@ class Estimate:
         return float(np.median(known)) if known else 0.0
 
 
-def run_apart(cell: Cell, data_dir: str | None = None, crew: Crew | None = None) -> dict[str, Any]:
+def run_apart(cell: Cell, data_dir: str | None, crew: Crew) -> dict[str, Any]:
     """Run a cell in a process of its own with one thread: its peak memory is its own, and its crash too.
 
     On small graphs one thread each is the fastest way to use several cores.
     """
     command = [sys.executable, "-m", "redisc.experiments.cell", json.dumps(asdict(cell)), data_dir or ""]
     alone = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    code, out, complaints = (crew or Crew()).run(command, alone)
+    code, out, complaints = crew.run(command, alone)
     if code:
         lines = complaints.strip().splitlines() or [f"exit code {code}"]
         raise CellError(lines[-1])
