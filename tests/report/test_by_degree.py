@@ -47,6 +47,11 @@ def test_bins_weighed_by_their_nodes_give_the_metrics(seed, edges):
     assert np.average([part.subgraph_accuracy for part in found], weights=counts) == pytest.approx(whole[1])
 
 
+def test_isolated_nodes_make_no_bin_for_degree_one():
+    assert degree_bins(np.array([0, *range(2, 14)]))[:2] == [(0, 0), (2, 2)]
+    assert degree_bins(np.arange(14))[:3] == [(0, 0), (1, 1), (2, 2)]
+
+
 def lines_of(panel):
     return {line.get_label(): line.get_ydata() for line in panel.get_lines() if not line.get_label().startswith("_")}
 

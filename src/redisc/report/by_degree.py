@@ -65,7 +65,7 @@ def degree_bins(degrees: np.ndarray) -> list[tuple[int, int]]:
         raise MaskError("the mask holds no node, so that there is nothing to draw: pass a mask of labelled nodes")
     if present.size <= _MOST_SINGLE:
         return [(int(degree), int(degree)) for degree in present]
-    powers = np.unique(np.ceil(np.log2(np.maximum(present, 1))).astype(np.int64))
+    powers = np.unique(np.ceil(np.log2(present[present > 0])).astype(np.int64))
     bins = [(2 ** int(power - 1) + 1 if power else 1, 2 ** int(power)) for power in powers]
     return [(0, 0), *bins] if present[0] == 0 else bins
 
