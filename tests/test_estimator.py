@@ -463,6 +463,7 @@ def test_an_unfitted_model_says_so(use):
         ("metric", "f1"),
         ("class_weight", "even"),
         ("class_weight", {9: 1.0}),
+        ("class_shares", "even"),
         ("clamp", "all"),
         ("dtype", "float16"),
         ("device", "abacus"),
@@ -558,6 +559,30 @@ def test_balanced_weights_leave_a_class_without_training_nodes_alone():
     np.testing.assert_allclose(weights[:2].numpy() * counts, counts.sum() / 2, rtol=1e-6)
     with pytest.raises(ConfigError, match="class_weight"):
         fit(class_weight={0: -1.0})
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"backbone": "gat_sep"}, {"backbone": "sage", "head_layers": 1}, {"backbone": "hops"}], ids=str
+)
+def test_estimated_class_shares_reach_both_networks_and_a_saved_model(settings, tmp_path):
+    plain, shared = fit(**settings), fit(class_shares="estimated", **settings)
+    shift = np.log(shared.mean_field_proba()) - np.log(plain.mean_field_proba())
+    shift -= shift[:, :1]
+    np.testing.assert_allclose(shift, np.broadcast_to(shift[0], shift.shape), atol=1e-3)
+    assert np.abs(shift).max() > 0.01
+    denoisers = [torch.cat([p.flatten() for p in c._model.denoiser.parameters()]) for c in (plain, shared)]
+    assert not torch.allclose(*denoisers)
+    shared.save(tmp_path / "model")
+    loaded = ReDiSC.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.mean_field_proba(GRAPH), shared.mean_field_proba())
+    assert loaded.class_shares == "estimated"
+
+
+def test_estimated_class_shares_are_refused_where_they_can_not_be():
+    with pytest.raises(ConfigError, match="class_weight"):
+        fit(class_shares="estimated", class_weight="balanced")
+    with pytest.raises(ConfigError, match="built-in backbone"):
+        ReDiSC(lambda i, o: torch.nn.Linear(i, o), class_shares="estimated").check()
 
 
 def test_a_schedule_and_a_number_of_steps_that_differ_are_refused():

@@ -93,6 +93,8 @@ class ReDiSC(JointAnswers):
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
         mean_field_temperature: Of the samples that first fill the queue.
+        class_shares: How common classes are among unlabelled nodes: as among the "labelled", or "estimated" from the
+            mean-field GNN's answers, for labels drawn class by class from uneven classes.
         metric: "accuracy", "balanced_accuracy" or "roc_auc", for stopping and priority.
         class_weight: None, "balanced", or a mapping from class to weight.
         clamp: Labels that predictions are conditioned on: "train" or "train+val".
@@ -172,6 +174,7 @@ class ReDiSC(JointAnswers):
         mean_field_consistency: float = 0.0,
         mean_field_views: int = 4,
         mean_field_temperature: float = 0.5,
+        class_shares: str = "labelled",
         metric: str = "accuracy",
         class_weight: str | Mapping[Any, float] | None = None,
         clamp: str = "train",
@@ -230,6 +233,7 @@ class ReDiSC(JointAnswers):
         self.mean_field_consistency = mean_field_consistency
         self.mean_field_views = mean_field_views
         self.mean_field_temperature = mean_field_temperature
+        self.class_shares = class_shares
         self.metric = metric
         self.class_weight = class_weight
         self.clamp = clamp
@@ -368,6 +372,10 @@ class ReDiSC(JointAnswers):
             check_kind(name, self._setting(name), int)
             if self._setting(name) < 0:
                 raise ConfigError(f"{name}={self._setting(name)}: it must be 0 or more")
+        if self._setting("class_shares") == "estimated" and not isinstance(self._setting("backbone"), str):
+            raise ConfigError('class_shares="estimated" needs a built-in backbone')
+        if self._setting("class_shares") == "estimated" and class_weight is not None:
+            raise ConfigError('class_shares="estimated" and class_weight contradict each other: leave one of them out')
         if clamp not in ("train", "train+val"):
             raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
         if isinstance(class_weight, str) and class_weight != "balanced":

@@ -73,6 +73,22 @@ def test_the_loss_is_the_objective_written_out(bench, objective, weighted):
         assert loss == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("batch_size", [0, 7])
+def test_labels_drawn_class_by_class_are_learned_as_such(bench, batch_size):
+    case = bench()
+    step = MStep(case.model.denoiser, case.problem, case.engine, case.schedule, EMConfig(batch_size=batch_size), 0)
+    step.shift = torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64)
+    state = step.new_state(queue_of(a_sample(case)))
+    rows = torch.arange(7) if batch_size else None
+    logits = case.engine.noisy_logits(case.model.denoiser, state.noisy, state.t, None).detach().numpy()
+    total = 0.0
+    for b in range(len(state.t)):
+        for i in range(7 if batch_size else len(case.problem.known)):
+            drawn = logits[i, b] - (step.shift.numpy() if case.problem.known[i] != MASKED else 0)
+            total += -np.log(softmax(drawn)[state.clean[b, i]]) * float(state.weights[b, i])
+    assert float(step.loss(state, rows).detach()) == pytest.approx(total / len(state.t), rel=1e-9)
+
+
 def test_masked_states_hold_the_drawn_sample_or_nothing_at_the_rate_of_their_step(bench):
     case = bench(nodes=200, steps=5)
     step, engine = m_step(case, masks=40)

@@ -84,6 +84,7 @@ STOPS = {
         {"priority": "none", "antithetic": False, "masks": 3},
         {"batch_size": 5, "batches_per_draw": 3, "masks": 2},
         {"batch_size": 5, "batches_of": "clusters", "masks": 1},
+        {"class_shares": "estimated", "objective": "authors"},
     ],
     ids=lambda settings: " ".join(map(str, settings.values())),
 )

@@ -12,6 +12,7 @@ from redisc.errors import ConfigError
 from redisc.settings import check_kinds
 
 Priority = Literal["validation", "train-cv", "none"]
+ClassShares = Literal["labelled", "estimated"]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class EMConfig:
     mean_field_consistency: float = 0.0  # weight of the disagreement between views of dropout
     mean_field_views: int = 4  # passes with dropout an update, where they are to agree
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
+    class_shares: ClassShares = "labelled"  # of the unlabelled nodes: as among the labels, or estimated
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -63,6 +65,8 @@ class EMConfig:
             raise ConfigError(f"batches_of={self.batches_of!r}: choose nodes or clusters")
         if self.priority not in ("validation", "train-cv", "none"):
             raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
+        if self.class_shares not in get_args(ClassShares):
+            raise ConfigError(f"class_shares={self.class_shares!r}: choose labelled or estimated")
         if self.mean_field_consistency and self.batch_size:
             raise ConfigError("mean_field_consistency needs the whole graph in an update: set batch_size to 0")
         if self.folds < 2:

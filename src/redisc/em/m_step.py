@@ -82,6 +82,8 @@ class MStep:
         self._optimiser = torch.optim.Adam(
             denoiser.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
         )
+        self.shift: Tensor | None = None  # (C,), log(π / d) where the classes' shares in the graph were estimated
+        self._labelled = problem.known != MASKED
         self._count = 0
         self._kept: tuple[int, Tensor] | None = None
         self._drawn: DrawnStates | None = None
@@ -167,8 +169,7 @@ class MStep:
 
     def _masked(self, clean: Tensor, t: Tensor, number: int) -> MaskedStates:
         noisy = self._mask(clean, t, number)
-        labelled = self.problem.known != MASKED
-        weights = node_weights(self.config.objective, self.schedule, t, noisy, labelled)
+        weights = node_weights(self.config.objective, self.schedule, t, noisy, self._labelled)
         return MaskedStates(number, clean, t, noisy, weights)
 
     def loss(self, state: MaskedStates, rows: Tensor | None = None, parts: int = 1) -> Tensor:
@@ -176,10 +177,16 @@ class MStep:
         class_weight = self.problem.class_weight
         if rows is None:
             logits = self.engine.noisy_logits(self.denoiser, state.noisy, state.t, self._dropout)
-            return weighted_cross_entropy(logits, state.clean, state.weights, class_weight)
+            return weighted_cross_entropy(self._drawn_as(logits), state.clean, state.weights, class_weight)
         asked = (state.noisy, state.t, rows, self._dropout, self._neighbours(self._count))
-        logits = self.engine.noisy_rows(self.denoiser, *asked)
+        logits = self._drawn_as(self.engine.noisy_rows(self.denoiser, *asked), rows)
         return parts * weighted_cross_entropy(logits, state.clean[:, rows], state.weights[:, rows], class_weight)
+
+    def _drawn_as(self, logits: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:
+        """Turn logits `(rows, B, C)` of the graph into those of nodes drawn as labels are, where they were."""
+        if self.shift is None:
+            return logits
+        return logits - self._labelled[rows, None, None] * self.shift
 
     def _draw(self, queue: PriorityQueue) -> Tensor:
         """Draw Y(0), `(B, N)`: anew at every update, or once for every change of the queue where draws are kept."""

@@ -82,6 +82,7 @@ class Trainer:
             self._warm = self._warm_start(clock, keeper)
             self.denoiser.reset_parameters(torch_generator(self.seed, "denoiser"))
             self._best = copy.deepcopy(self.denoiser.state_dict())
+            self._m_step.shift = self._warm.shift
             if keeper is not None:
                 keeper.save(DIFFUSION, clock, self.state())
         try:
@@ -121,6 +122,7 @@ class Trainer:
         self._best = state.part("best_denoiser").tensors
         self.queue.restore(state.part("queue"))
         self._m_step.restore(state.part("m_step"))
+        self._m_step.shift = self._warm.shift
 
     def _resume(self, clock: Clock, keeper: Keeper) -> bool:
         """Take over a state of the alternation; tell whether there was one."""

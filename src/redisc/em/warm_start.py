@@ -13,6 +13,7 @@ from torch import Tensor
 from redisc.clock import Clock
 from redisc.diffusion.masking import MASKED
 from redisc.em.batches import Batches, places_for
+from redisc.em.class_shares import class_shift
 from redisc.em.config import EMConfig
 from redisc.em.consistency import disagreement
 from redisc.em.keeper import Keeper
@@ -29,20 +30,25 @@ MEAN_FIELD = "mean-field"
 
 @dataclass(frozen=True)
 class WarmStart:
-    """The trained mean-field GNN's probabilities `(N, C)`, its validation score, and how long it trained."""
+    """The trained mean-field GNN's probabilities `(N, C)`, its validation score, and how long it trained.
+
+    Where the classes' shares in the graph were estimated, its logits are `shift (C,)` above those that it learned.
+    """
 
     probabilities: Tensor
     validation: float
     epochs: int
+    shift: Tensor | None = None
 
     def state(self) -> State:
-        """Return all three."""
-        return State({"validation": self.validation, "epochs": self.epochs}, {"probabilities": self.probabilities})
+        """Return all of it."""
+        tensors = {"probabilities": self.probabilities} | ({} if self.shift is None else {"shift": self.shift})
+        return State({"validation": self.validation, "epochs": self.epochs}, tensors)
 
     @classmethod
     def restored(cls, state: State) -> WarmStart:
         """Return what `state` was taken of."""
-        return cls(state.tensors["probabilities"], **state.figures)
+        return cls(state.tensors["probabilities"], **state.figures, shift=state.tensors.get("shift"))
 
 
 def train_mean_field(
@@ -86,10 +92,17 @@ class MeanFieldTraining:
         training = Training(self.model, pace)
         keep = None if keeper is None else _kept_by(keeper, training, self.dropout, self._batches, clock)
         trained = training.run(self.loss, self.validate, clock, MEAN_FIELD, keep, self._batches.per_round)
-        with torch.no_grad():
-            probabilities = self.engine.mean_field(self.model).softmax(1)
+        probabilities, shift = self._answer(), None
+        if config.class_shares == "estimated":
+            shift = class_shift(probabilities, self.problem.known)
+            self.model.shift(shift)
+            probabilities = self._answer()
         score = self.problem.validation.score(probabilities.argmax(1), probabilities)
-        return WarmStart(probabilities, score, trained.epochs)
+        return WarmStart(probabilities, score, trained.epochs, shift)
+
+    def _answer(self) -> Tensor:
+        with torch.no_grad():
+            return self.engine.mean_field(self.model).softmax(1)
 
     def loss(self) -> Tensor:
         """Return the loss of the next batch of labelled nodes."""

@@ -30,6 +30,11 @@ class MeanField(nn.Module):
         """Draw every parameter anew."""
         reset_all(self, generator)
 
+    def shift(self, by: Tensor) -> None:
+        """Add `by (C,)` to the logits of every node from now on."""
+        with torch.no_grad():
+            self.stack.bias.add_(by)
+
     def forward(self, blocks: Sequence[Block], x: Features, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(targets, C)`."""
         return self.stack(blocks, self.stack.project(x, dropout), dropout=dropout).squeeze(1)

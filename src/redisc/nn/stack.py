@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -89,6 +90,13 @@ class ConvStack(nn.Module):
         )
         head = [a.hidden] * a.row_layers + [num_classes]
         self.head = nn.ModuleList(Affine(i, o) for i, o in itertools.pairwise(head))
+
+    @property
+    def bias(self) -> nn.Parameter:
+        """Return the bias of the logits, `(C,)`."""
+        last: Any = self.head[-1] if self.head else self.layers[-1].conv
+        bias: nn.Parameter = last.bias
+        return bias
 
     def project(self, x: Features, dropout: Dropout | None = None) -> Projected:
         """Multiply the raw features with every weight that meets them: `(N, 1, d)`."""

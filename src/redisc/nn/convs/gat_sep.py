@@ -18,6 +18,11 @@ class GATSepConv(Conv):
         self.attention = AttentionHeads(self.width, heads, self_loops=False)
         self.update = Affine(2 * self.width, out_width)
 
+    @property
+    def bias(self) -> Tensor | None:
+        """Return b."""
+        return self.update.bias
+
     def forward(self, block: Block, z: Tensor, table: Tensor | None) -> Tensor:
         """Attend over neighbours, put the node's own row beside, and mix the two row-wise."""
         fused = block.fuse(z, table)

@@ -1,0 +1,94 @@
+"""Shares of classes among unlabelled nodes: against counting, against a search over all shares, and as laws."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from redisc.clock import Clock
+from redisc.diffusion import MASKED
+from redisc.em import EMConfig
+from redisc.em.class_shares import class_shift, estimate_shares
+from redisc.em.warm_start import train_mean_field
+from redisc.kernels.dropout import Dropout
+
+EVEN = torch.full((3,), 1 / 3, dtype=torch.float64)
+
+
+def likelihood(shares, p, drawn):
+    """What the estimate maximises, one node's worth of the drawn shares included."""
+    return float((p @ (shares / drawn)).log().sum() + (drawn * shares.log()).sum())
+
+
+def some_answers(seed, nodes=40, classes=3, sharpness=2.0):
+    generator = torch.Generator().manual_seed(seed)
+    logits = sharpness * torch.randn(nodes, classes, generator=generator, dtype=torch.float64)
+    drawn = torch.rand(classes, generator=generator, dtype=torch.float64) + 0.1
+    return logits.softmax(1), drawn / drawn.sum()
+
+
+@pytest.mark.parametrize("separation", [1.0, 2.0, 4.0])
+def test_shares_are_found_from_the_answers_to_labels_drawn_evenly(separation):
+    generator, shares = np.random.default_rng(0), np.array([0.7, 0.2, 0.1])
+    truth = generator.choice(3, 20_000, p=shares)
+    centres = separation * np.eye(3)
+    x = centres[truth] + generator.normal(size=(len(truth), 3))
+    posterior = torch.from_numpy(-0.5 * ((x[:, None] - centres) ** 2).sum(2)).softmax(1)  # of classes equally common
+    found = estimate_shares(posterior, EVEN).numpy()
+    assert np.abs(found - np.bincount(truth) / len(truth)).max() < 0.03
+    counted = np.bincount(posterior.argmax(1).numpy(), minlength=3) / len(truth)
+    assert np.abs(found - shares).max() < np.abs(counted - shares).max() + 1e-9
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.1, 5))
+def test_no_other_shares_explain_the_answers_better(seed, sharpness):
+    p, drawn = some_answers(seed, sharpness=sharpness)
+    found = estimate_shares(p, drawn)
+    assert float(found.sum()) == pytest.approx(1)
+    assert (found > 0).all()
+    best = likelihood(found, p, drawn)
+    grid = torch.cartesian_prod(*[torch.arange(1, 40, dtype=torch.float64)] * 2) / 40
+    grid = grid[grid.sum(1) < 1]
+    for pair in grid:
+        assert likelihood(torch.cat([pair, 1 - pair.sum(0, keepdim=True)]), p, drawn) < best + 1e-4
+
+
+def test_certain_answers_are_counted():
+    p = torch.eye(3, dtype=torch.float64)[[0, 0, 0, 1, 1, 2, 0, 0, 0]]
+    assert torch.allclose(estimate_shares(p, EVEN), (p.sum(0) + EVEN) / 10)
+
+
+def test_answers_that_know_nothing_leave_the_shares_as_they_are():
+    drawn = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
+    assert torch.allclose(estimate_shares(drawn.expand(9, 3), drawn), drawn)
+    assert torch.allclose(estimate_shares(torch.empty(0, 3, dtype=torch.float64), drawn), drawn)
+
+
+def test_a_class_without_a_label_is_left_alone():
+    p, _ = some_answers(0)
+    known = torch.full((40,), MASKED)
+    known[:6] = torch.tensor([0, 0, 1, 1, 1, 1])
+    shift = class_shift(p, known)
+    assert shift[2] == 0
+    assert torch.isfinite(shift).all()
+    assert shift[0] != 0
+
+
+def test_the_warm_start_answers_with_the_shift_and_keeps_it_in_its_network(bench):
+    def trained(shares):
+        case = bench()
+        config = EMConfig(mean_field_epochs=20, class_shares=shares)
+        dropout = Dropout(np.random.default_rng(0))
+        warm = train_mean_field(case.model.mean_field, case.engine, case.problem, config, dropout, 0, Clock())
+        with torch.no_grad():
+            return case, warm, case.engine.mean_field(case.model.mean_field)
+
+    case, plain, learned = trained("labelled")
+    _, warm, shifted = trained("estimated")
+    assert plain.shift is None
+    assert torch.allclose(warm.shift, class_shift(plain.probabilities, case.problem.known))
+    assert warm.shift.abs().max() > 0.01
+    assert torch.allclose(shifted, learned + warm.shift)
+    assert torch.allclose(warm.probabilities, shifted.softmax(1))
