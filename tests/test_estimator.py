@@ -582,7 +582,7 @@ def test_estimated_class_shares_are_refused_where_they_can_not_be():
     with pytest.raises(ConfigError, match="class_weight"):
         fit(class_shares="estimated", class_weight="balanced")
     with pytest.raises(ConfigError, match="built-in backbone"):
-        ReDiSC(lambda i, o: torch.nn.Linear(i, o), class_shares="estimated").check()
+        ReDiSC(torch.nn.Linear, class_shares="estimated").check()
 
 
 def test_a_schedule_and_a_number_of_steps_that_differ_are_refused():
