@@ -74,6 +74,6 @@ def test_a_fitted_model_does_not_need_its_recipes_file_any_more(tmp_path):
 
 def test_settings_are_checked_before_a_graph_is_there():
     ReDiSC().check()
-    for wrong in ({"backbone": "magic"}, {"masks": 0}, {"schedule": "magic"}, {"clamp": "magic"}):
-        with pytest.raises(ConfigError):
-            ReDiSC(**wrong).check()
+    for name in ("backbone", "schedule", "clamp", "gate", "feature_scaling", "class_weight", "class_shares"):
+        with pytest.raises(ConfigError, match="magic"):
+            ReDiSC(**{name: "magic"}).check()

@@ -15,13 +15,13 @@ from redisc.classifier import saved_settings
 from redisc.clock import Clock
 from redisc.diffusion import Schedule, get_schedule
 from redisc.em import EMConfig, Keeper, Trainer
-from redisc.engine import Engine, Scale, memory_kept, threads_for
+from redisc.engine import Engine, FeatureScaling, Scale, memory_kept, threads_for
 from redisc.errors import CheckpointError, ConfigError
 from redisc.identity import identify
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
 from redisc.io.scratch import allocator
 from redisc.model import Blueprint, JointModel
-from redisc.nn import Architecture, ModuleMaker
+from redisc.nn import Architecture, ModuleMaker, check_gate
 from redisc.origin import Origin
 from redisc.progress import ProgressBar
 from redisc.recipes import recipe_settings
@@ -380,6 +380,8 @@ class ReDiSC(JointAnswers):
             raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
         if isinstance(class_weight, str) and class_weight != "balanced":
             raise ConfigError(f"class_weight={class_weight!r}: choose None, 'balanced' or a mapping")
+        check_gate(self._setting("gate"))
+        FeatureScaling(self._setting("feature_scaling"))
         self._check_place()
 
     def _check_forged_sizes(self, num_tensors: int) -> None:

@@ -38,11 +38,13 @@ class FeatureScaling:
     mean: np.ndarray | None = None
     deviation: np.ndarray | None = None
 
+    def __post_init__(self) -> None:
+        if self.kind not in ("none", "row", "binary", "standard"):
+            raise ConfigError(f"unknown feature_scaling {self.kind!r}; choose none, row, binary or standard")
+
     @classmethod
     def fit(cls, kind: str, x: Any) -> FeatureScaling:
         """Measure what the scaling needs on features `x (N, F)`."""
-        if kind not in ("none", "row", "binary", "standard"):
-            raise ConfigError(f"unknown feature_scaling {kind!r}; choose none, row, binary or standard")
         if kind != "standard":
             return cls(kind)
         _refuse_sparse(x)

@@ -7,7 +7,7 @@ from redisc.nn.denoiser import Conditioning, Denoiser
 from redisc.nn.mean_field import MeanField
 from redisc.nn.module_backbone import ModuleDenoiser, ModuleMaker, ModuleMeanField
 from redisc.nn.stack import ConvStack, Projected
-from redisc.nn.time_gate import Gate, TimeEncoder, TimeGate, sinusoidal_encoding
+from redisc.nn.time_gate import Gate, TimeEncoder, TimeGate, check_gate, sinusoidal_encoding
 
 __all__ = [
     "BACKBONES",
@@ -27,5 +27,6 @@ __all__ = [
     "TimeEncoder",
     "TimeGate",
     "Weighting",
+    "check_gate",
     "sinusoidal_encoding",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -30,6 +30,12 @@ def sinusoidal_encoding(t: Tensor, steps: int, width: int = TIME_WIDTH) -> Tenso
     return torch.cat([angles.sin(), angles.cos()], dim=1)
 
 
+def check_gate(gate: str) -> None:
+    """Raise an error where there is no such gate."""
+    if gate not in get_args(Gate):
+        raise ConfigError(f"unknown gate {gate!r}; choose vector, scalar, added or none")
+
+
 class TimeEncoder(nn.Module):
     """The transformed encoding that all layers of a denoiser share."""
 
@@ -54,8 +60,7 @@ class TimeGate(nn.Module):
 
     def __init__(self, num_classes: int, width: int, gate: Gate = "vector") -> None:
         super().__init__()
-        if gate not in ("vector", "scalar", "added", "none"):
-            raise ConfigError(f"unknown gate {gate!r}; choose vector, scalar, added or none")
+        check_gate(gate)
         self.gate = gate
         self.embedding = Affine(num_classes, width, bias=False)
         gate_width = 1 if gate == "scalar" else width
