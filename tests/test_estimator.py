@@ -10,7 +10,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from examples import FAST, random_graph
-from redisc import Graph, ReDiSC, metrics
+from redisc import Graph, ReDiSC, datasets, metrics
 from redisc.baselines import LabelPropagation
 from redisc.diffusion import LabelledFirst, ReverseProcess, Schedule
 from redisc.em import draw_samples
@@ -562,10 +562,22 @@ def test_balanced_weights_leave_a_class_without_training_nodes_alone():
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"backbone": "gat_sep"}, {"backbone": "sage", "head_layers": 1}, {"backbone": "hops"}], ids=str
+    "settings",
+    [
+        {},
+        {"backbone": "gat"},
+        {"backbone": "gat_sep"},
+        {"backbone": "sage", "head_layers": 1},
+        {"hidden": 16, "initial_residual": 0.5, "head_layers": 1, "objective": "authors"},
+        {"backbone": "hops", "batch_size": 7},
+    ],
+    ids=str,
 )
 def test_estimated_class_shares_reach_both_networks_and_a_saved_model(settings, tmp_path):
-    plain, shared = fit(**settings), fit(class_shares="estimated", **settings)
+    graph = datasets.load("csbm", nodes=240, seed=0)
+    sure = {"graph": graph, "train": graph.splits[0].train, "val": graph.splits[0].val, "mean_field_epochs": 60}
+    plain, shared = fit(**sure, **settings), fit(class_shares="estimated", **sure, **settings)
+    assert sum(shared.history_["class_shares"]) == pytest.approx(1, abs=1e-3)
     shift = np.log(shared.mean_field_proba()) - np.log(plain.mean_field_proba())
     shift -= shift[:, :1]
     np.testing.assert_allclose(shift, np.broadcast_to(shift[0], shift.shape), atol=1e-3)
@@ -574,15 +586,27 @@ def test_estimated_class_shares_reach_both_networks_and_a_saved_model(settings, 
     assert not torch.allclose(*denoisers)
     shared.save(tmp_path / "model")
     loaded = ReDiSC.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.mean_field_proba(GRAPH), shared.mean_field_proba())
+    np.testing.assert_array_equal(loaded.mean_field_proba(graph), shared.mean_field_proba())
     assert loaded.class_shares == "estimated"
 
 
 def test_estimated_class_shares_are_refused_where_they_can_not_be():
     with pytest.raises(ConfigError, match="class_weight"):
         fit(class_shares="estimated", class_weight="balanced")
+    with pytest.raises(ConfigError, match="balanced_accuracy"):
+        fit(class_shares="estimated", metric="balanced_accuracy")
     with pytest.raises(ConfigError, match="built-in backbone"):
         ReDiSC(torch.nn.Linear, class_shares="estimated").check()
+
+
+@pytest.mark.parametrize(
+    "wish", [{"class_weight": "balanced"}, {"metric": "balanced_accuracy"}, {"backbone": torch.nn.Linear}]
+)
+def test_a_wish_that_contradicts_a_recipes_class_shares_wins(wish):
+    clf = ReDiSC(recipe="amazon_computers-gcn", **wish)
+    clf.check()
+    assert clf.settings()["class_shares"] == "labelled"
+    assert ReDiSC(recipe="amazon_computers-gcn").settings()["class_shares"] == "estimated"
 
 
 def test_a_schedule_and_a_number_of_steps_that_differ_are_refused():

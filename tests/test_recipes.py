@@ -77,3 +77,5 @@ def test_settings_are_checked_before_a_graph_is_there():
     for name in ("backbone", "schedule", "clamp", "gate", "feature_scaling", "class_weight", "class_shares"):
         with pytest.raises(ConfigError, match="magic"):
             ReDiSC(**{name: "magic"}).check()
+    with pytest.raises(ConfigError, match="masks"):
+        ReDiSC(masks=0).check()

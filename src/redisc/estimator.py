@@ -93,8 +93,9 @@ class ReDiSC(JointAnswers):
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
         mean_field_temperature: Of the samples that first fill the queue.
-        class_shares: How common classes are among unlabelled nodes: as among the "labelled", or "estimated" from the
-            mean-field GNN's answers, for labels drawn class by class from uneven classes.
+        class_shares: How common classes are among unlabelled nodes: "labelled" takes them to be as among the labels;
+            "estimated" asks the mean-field GNN's answers and shifts both networks' logits, for higher accuracy where
+            labels were drawn class by class from uneven classes.
         metric: "accuracy", "balanced_accuracy" or "roc_auc", for stopping and priority.
         class_weight: None, "balanced", or a mapping from class to weight.
         clamp: Labels that predictions are conditioned on: "train" or "train+val".
@@ -372,10 +373,8 @@ class ReDiSC(JointAnswers):
             check_kind(name, self._setting(name), int)
             if self._setting(name) < 0:
                 raise ConfigError(f"{name}={self._setting(name)}: it must be 0 or more")
-        if self._setting("class_shares") == "estimated" and not isinstance(self._setting("backbone"), str):
-            raise ConfigError('class_shares="estimated" needs a built-in backbone')
-        if self._setting("class_shares") == "estimated" and class_weight is not None:
-            raise ConfigError('class_shares="estimated" and class_weight contradict each other: leave one of them out')
+        if self._setting("class_shares") == "estimated":
+            self._check_class_shares()
         if clamp not in ("train", "train+val"):
             raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
         if isinstance(class_weight, str) and class_weight != "balanced":
@@ -383,6 +382,15 @@ class ReDiSC(JointAnswers):
         check_gate(self._setting("gate"))
         FeatureScaling(self._setting("feature_scaling"))
         self._check_place()
+
+    def _check_class_shares(self) -> None:
+        """Refuse estimated shares beside what they can't go with."""
+        if not isinstance(self._setting("backbone"), str):
+            raise ConfigError('class_shares="estimated" needs a built-in backbone')
+        if self._setting("class_weight") is not None:
+            raise ConfigError('class_shares="estimated" and class_weight contradict each other: leave one of them out')
+        if self._setting("metric") == "balanced_accuracy":
+            raise ConfigError('class_shares="estimated" is for accuracy: with metric="balanced_accuracy" leave it out')
 
     def _check_forged_sizes(self, num_tensors: int) -> None:
         """Refuse a loaded model whose settings would take memory that its weights do not account for."""
@@ -410,7 +418,12 @@ class ReDiSC(JointAnswers):
     def _setting(self, name: str) -> Any:
         """Return a setting: what the user gave, else the recipe's, else the default."""
         value, recipe = getattr(self, name), self._recipe_settings()
-        return recipe[name] if name in recipe and value == _DEFAULTS[name].default else value
+        given = value != _DEFAULTS[name].default or (name == "class_shares" and self._weighs_classes())
+        return recipe[name] if name in recipe and not given else value
+
+    def _weighs_classes(self) -> bool:
+        """Tell whether the user asked for something that a recipe's estimated class shares would contradict."""
+        return self.class_weight is not None or self.metric == "balanced_accuracy" or not isinstance(self.backbone, str)
 
     def _recipe_settings(self) -> dict[str, Any]:
         """Return the recipe's settings; a fitted model keeps those of its fit, whatever becomes of the file."""

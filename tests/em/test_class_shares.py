@@ -76,6 +76,24 @@ def test_a_class_without_a_label_is_left_alone():
     assert shift[0] != 0
 
 
+def test_uncertain_answers_that_would_push_a_class_out_are_no_estimate():
+    logits = torch.tensor([0.5, 0.0, 0.0]) + 0.01 * torch.randn(50, 3, generator=torch.Generator().manual_seed(0))
+    known = torch.full((50,), MASKED)
+    known[:3] = torch.arange(3)
+    with pytest.warns(UserWarning, match="too uncertain"):
+        assert class_shift(logits.softmax(1), known) is None
+
+
+def test_more_nodes_than_enough_are_sampled_evenly(monkeypatch):
+    p, _ = some_answers(0, nodes=3000)
+    known = torch.full((3000,), MASKED)
+    known[:9] = torch.arange(9) % 3
+    whole = class_shift(p, known)
+    monkeypatch.setattr("redisc.em.class_shares._ENOUGH", 1000)
+    assert torch.allclose(class_shift(p, known), whole, atol=0.2)
+    assert not torch.equal(class_shift(p, known), whole)
+
+
 def test_the_warm_start_answers_with_the_shift_and_keeps_it_in_its_network(bench):
     def trained(shares):
         case = bench()

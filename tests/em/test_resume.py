@@ -84,7 +84,7 @@ STOPS = {
         {"priority": "none", "antithetic": False, "masks": 3},
         {"batch_size": 5, "batches_per_draw": 3, "masks": 2},
         {"batch_size": 5, "batches_of": "clusters", "masks": 1},
-        {"class_shares": "estimated", "objective": "authors"},
+        {"class_shares": "estimated", "mean_field_epochs": 40, "mean_field_learning_rate": 0.1},
     ],
     ids=lambda settings: " ".join(map(str, settings.values())),
 )
@@ -95,6 +95,7 @@ def test_a_killed_fit_ends_in_the_same_bits(bench, tmp_path, settings, stops):
     trainer, _ = run(bench(**NOISY), tmp_path / "state", 0, True, **settings)
     assert_same(outcome(trainer), expected)
     assert not (tmp_path / "state").exists()
+    assert bool(trainer.history.class_shares) == ("class_shares" in settings)
 
 
 def test_between_two_saves_a_fit_goes_on_from_the_first(bench, tmp_path):

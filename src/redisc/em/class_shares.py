@@ -1,11 +1,13 @@
-"""How often each class is among the unlabelled nodes, where labels were drawn class by class (Saerens et al., 2002).
+"""How common each class is among the unlabelled nodes, where labels were drawn class by class (Saerens et al., 2002).
 
 Twenty labels a class tell nothing of how common a class is, and a network that learned from them takes all classes for
-equally common. A node's chance of class c in the graph is its chance among labels drawn as these, times π_c / d_c: the
-class's share in the graph over its share among the labels.
+equally common. Up to a factor that all classes share, an unlabelled node's chance of class c is what such a network
+says, times π_c / d_c: the class's share among the unlabelled nodes over its share among the labels.
 """
 
 from __future__ import annotations
+
+import warnings
 
 import torch
 from torch import Tensor
@@ -13,6 +15,7 @@ from torch import Tensor
 from redisc.diffusion.masking import MASKED
 
 _ROUNDS, _SETTLED = 1000, 1e-7
+_ENOUGH = 100_000  # nodes that shares are estimated from at the most
 
 
 def estimate_shares(probabilities: Tensor, drawn: Tensor) -> Tensor:
@@ -32,13 +35,27 @@ def estimate_shares(probabilities: Tensor, drawn: Tensor) -> Tensor:
     return shares
 
 
-def class_shift(probabilities: Tensor, known: Tensor) -> Tensor:
-    """Return log(π / d) `(C,)`: what turns logits learned from the known labels into those of the graph.
+def class_shift(probabilities: Tensor, known: Tensor) -> Tensor | None:
+    """Return log(π / d) `(C,)`: what turns logits learned from the known labels into those of unlabelled nodes.
 
-    Shapes: `probabilities (N, C)`, `known (N,)`. A class that no label has is left as it is.
+    Shapes: `probabilities (N, C)`, `known (N,)`. A class that no label has gets 0. Answers that are too even push
+    classes out altogether, and what they say is no estimate: then a warning is given, and None.
     """
-    labelled = known != MASKED
-    drawn = torch.bincount(known[labelled], minlength=probabilities.shape[1]).double()
-    drawn = drawn / drawn.sum()
-    shares = estimate_shares(probabilities[~labelled], drawn)
+    drawn = drawn_shares(known, probabilities.shape[1])
+    unlabelled = (known == MASKED).nonzero().squeeze(1)
+    rows = unlabelled[:: -(-len(unlabelled) // _ENOUGH) or 1]
+    shares = estimate_shares(probabilities[rows], drawn)
+    if len(rows) and (shares[drawn > 0] * len(rows) < 1).any():
+        warnings.warn(
+            "class_shares: the mean-field GNN's answers are too uncertain to tell how common classes are, "
+            "so they are taken to be as common as among the labels",
+            stacklevel=2,
+        )
+        return None
     return torch.where(drawn > 0, (shares / drawn).log(), 0.0).to(probabilities.dtype)
+
+
+def drawn_shares(known: Tensor, num_classes: int) -> Tensor:
+    """Return the classes' shares among the known labels, `(C,)`."""
+    counts = torch.bincount(known[known != MASKED], minlength=num_classes).double()
+    return counts / counts.sum()

@@ -177,13 +177,13 @@ class MStep:
         class_weight = self.problem.class_weight
         if rows is None:
             logits = self.engine.noisy_logits(self.denoiser, state.noisy, state.t, self._dropout)
-            return weighted_cross_entropy(self._drawn_as(logits), state.clean, state.weights, class_weight)
+            return weighted_cross_entropy(self._unshifted(logits), state.clean, state.weights, class_weight)
         asked = (state.noisy, state.t, rows, self._dropout, self._neighbours(self._count))
-        logits = self._drawn_as(self.engine.noisy_rows(self.denoiser, *asked), rows)
+        logits = self._unshifted(self.engine.noisy_rows(self.denoiser, *asked), rows)
         return parts * weighted_cross_entropy(logits, state.clean[:, rows], state.weights[:, rows], class_weight)
 
-    def _drawn_as(self, logits: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:
-        """Turn logits `(rows, B, C)` of the graph into those of nodes drawn as labels are, where they were."""
+    def _unshifted(self, logits: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:
+        """Take the shift off the logits `(rows, B, C)` of labelled nodes, whose labels were drawn class by class."""
         if self.shift is None:
             return logits
         return logits - self._labelled[rows, None, None] * self.shift

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from redisc.clock import Clock, Told
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
+from redisc.em.class_shares import drawn_shares
 from redisc.em.config import EMConfig
 from redisc.em.e_step import EStep, draw_one, watched
 from redisc.em.keeper import Keeper
@@ -40,6 +41,7 @@ class History:
     mean_field_validation: float = float("nan")
     mean_field_epochs: int = 0
     mean_field_seconds: float = 0.0
+    class_shares: list[float] = field(default_factory=list)  # of the unlabelled nodes, where they were estimated
     best_iteration: int = 0
     best_validation: float = float("-inf")
     stopped_by: str = ""
@@ -149,6 +151,9 @@ class Trainer:
         scored = self.config.priority == "validation"
         for labels in samples:
             self.queue.push(labels, self._score(labels, warm.probabilities) if scored else None)
+        if warm.shift is not None:
+            drawn = drawn_shares(self.problem.known, self.problem.num_classes)
+            self.history.class_shares = (drawn * warm.shift.double().exp()).tolist()
         self.history.mean_field_validation = warm.validation
         self.history.mean_field_epochs, self.history.mean_field_seconds = warm.epochs, clock.elapsed
         return warm

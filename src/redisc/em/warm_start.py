@@ -95,6 +95,7 @@ class MeanFieldTraining:
         probabilities, shift = self._answer(), None
         if config.class_shares == "estimated":
             shift = class_shift(probabilities, self.problem.known)
+        if shift is not None:
             self.model.shift(shift)
             probabilities = self._answer()
         score = self.problem.validation.score(probabilities.argmax(1), probabilities)
