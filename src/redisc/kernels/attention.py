@@ -120,14 +120,16 @@ def _shift_row(source, target, first, last, indices, log_weight, out):  # type: 
     peak = np.full(len(target), -np.inf, out.dtype)
     for e in range(first, last):
         shift = log_weight[e] if len(log_weight) else out.dtype.type(0)
+        there, into = source[indices[e]], out[e]
         for k in range(len(target)):
-            s = source[indices[e], k] + target[k]
+            s = there[k] + target[k]
             s = (s if s > 0 else out.dtype.type(0.2) * s) + shift
-            out[e, k] = s
-            peak[k] = max(peak[k], s)
+            into[k] = s
+            peak[k] = s if s > peak[k] else peak[k]
     for e in range(first, last):
+        into = out[e]
         for k in range(len(target)):
-            out[e, k] -= peak[k]
+            into[k] -= peak[k]
 
 
 @threaded
@@ -141,11 +143,13 @@ def normalise(indptr, heat):  # type: ignore[no-untyped-def]
 def _normalise_row(heat):  # type: ignore[no-untyped-def]
     total = np.zeros(heat.shape[1], heat.dtype)
     for e in range(len(heat)):
-        for k in range(heat.shape[1]):
-            total[k] += heat[e, k]
+        row = heat[e]
+        for k in range(len(total)):
+            total[k] += row[k]
     for e in range(len(heat)):
-        for k in range(heat.shape[1]):
-            heat[e, k] /= total[k]
+        row = heat[e]
+        for k in range(len(total)):
+            row[k] /= total[k]
 
 
 @threaded
@@ -161,14 +165,16 @@ def _softmax_backward(source, target, indptr, indices, alpha, arriving, into_sco
 def _softmax_backward_row(source, target, indices, alpha, arriving, into_scores, into_target):  # type: ignore[no-untyped-def]
     mean = np.zeros(len(target), alpha.dtype)
     for e in range(len(indices)):
+        a, by = alpha[e], arriving[e]
         for k in range(len(target)):
-            mean[k] += alpha[e, k] * arriving[e, k]
+            mean[k] += a[k] * by[k]
     into_target[:] = 0
     for e in range(len(indices)):
+        a, by, there, into = alpha[e], arriving[e], source[indices[e]], into_scores[e]
         for k in range(len(target)):
-            g = alpha[e, k] * (arriving[e, k] - mean[k])
-            g = g if source[indices[e], k] + target[k] > 0 else alpha.dtype.type(0.2) * g
-            into_scores[e, k] = g
+            g = a[k] * (by[k] - mean[k])
+            g = g if there[k] + target[k] > 0 else alpha.dtype.type(0.2) * g
+            into[k] = g
             into_target[k] += g
 
 
@@ -177,9 +183,11 @@ def _sum_reverse(indptr, reverse, edge_values, out):  # type: ignore[no-untyped-
     """Sum edge values over the edges that leave each node."""
     for i in prange(len(indptr) - 1):
         out[i] = 0
+        into = out[i]
         for e in range(indptr[i], indptr[i + 1]):
-            for k in range(out.shape[1]):
-                out[i, k] += edge_values[reverse[e], k]
+            of = edge_values[reverse[e]]
+            for k in range(len(into)):
+                into[k] += of[k]
 
 
 @threaded
