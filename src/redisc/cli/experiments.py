@@ -31,6 +31,9 @@ def reproduce(
     table: Annotated[str, typer.Argument(help=", ".join(TABLES))],
     more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     datasets: Annotated[list[str] | None, typer.Option(help="Of these datasets alone: cora pubmed.")] = None,
+    methods: Annotated[
+        list[str] | None, typer.Option(help="Of these methods alone, with or without a backbone: gcn,redisc-gat.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Runs a line, seeds 0, 1, ...")] = 10,
     show: Annotated[bool, typer.Option("--show", help="Only print what the store holds.")] = False,
     store: Annotated[Path, typer.Option(help="The result store.")] = Path("results/runs.jsonl"),
@@ -46,16 +49,16 @@ def reproduce(
 
     Example: `redisc reproduce homophilic --datasets cora --seeds 3`
     """
-    chosen = _chosen(datasets, more or [])
+    chosen, asked = _chosen(datasets, more or []), _chosen(methods, [])
     _check_outputs(to_csv, plot)
-    table_lines(table, chosen)  # a wrong name is told before anything else
+    table_lines(table, chosen, asked)  # a wrong name is told before anything else
     results, failures = ResultStore(store), []
     if show and not store.exists():
         _tell(f"note: there is no store {store} yet, so nothing was run")
     if not show:
         with _interruptible(results):
-            failures = run_table(table, chosen, seeds, results, data_dir, _tell, workers)
-    rows = table_rows(table, chosen, seeds, results, data_dir)
+            failures = run_table(table, chosen, seeds, results, data_dir, _tell, workers, asked)
+    rows = table_rows(table, chosen, seeds, results, data_dir, asked)
     if as_json:
         print_json(rows)
     else:

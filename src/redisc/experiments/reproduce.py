@@ -37,20 +37,26 @@ def run_table(
     data_dir: str | None,
     report: Report,
     workers: int | None = None,
+    methods: list[str] | None = None,
 ) -> list[str]:
     """Run the cells that the store lacks, of the datasets at hand; returns complaints of those that failed."""
-    lines = [line for line in table_lines(name, datasets) if is_at_hand(line.dataset, data_dir)]
+    lines = [line for line in table_lines(name, datasets, methods) if is_at_hand(line.dataset, data_dir)]
     cells = world().share([line.cell(seed) for seed in range(seeds) for line in lines])
     failures = run_missing(cells, store, data_dir, workers, report)
     return world().gather(failures)
 
 
 def table_rows(
-    name: str, datasets: list[str] | None, seeds: int, store: ResultStore, data_dir: str | None = None
+    name: str,
+    datasets: list[str] | None,
+    seeds: int,
+    store: ResultStore,
+    data_dir: str | None = None,
+    methods: list[str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return a table's rows in percent, ours and the paper's; `state` tells what is not there and why."""
     groups, rows = Groups(store, seeds), []
-    for line in table_lines(name, datasets):
+    for line in table_lines(name, datasets, methods):
         runs = groups.of(line.method, line.dataset, line.settings)
         state = "measured" if runs else "not run" if is_at_hand(line.dataset, data_dir) else "no data"
         summary = summarise(runs) if runs else _NOTHING

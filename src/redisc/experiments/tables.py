@@ -120,15 +120,33 @@ TABLES: dict[str, Callable[[], Iterator[Line]]] = {
 }
 
 
-def table_lines(name: str, datasets: list[str] | None = None) -> list[Line]:
-    """Return a table's lines, of some datasets alone where they are named."""
+def table_lines(name: str, datasets: list[str] | None = None, methods: list[str] | None = None) -> list[Line]:
+    """Return a table's lines, of some datasets or methods alone where they are named.
+
+    A method is named alone, "redisc", or with its backbone, "redisc-gat".
+    """
     if name not in TABLES:
         raise ConfigError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
     lines = list(TABLES[name]())
-    if datasets is None:
-        return lines
-    strangers = set(datasets) - {line.dataset for line in lines}
+    for wanted, kind, names in ((datasets, "dataset", _datasets), (methods, "method", _methods)):
+        if wanted is not None:
+            lines = _named(lines, wanted, names, f"table {name} has no {kind}")
+    return lines
+
+
+def _datasets(line: Line) -> tuple[str, ...]:
+    return (line.dataset,)
+
+
+def _methods(line: Line) -> tuple[str, ...]:
+    return (line.method,) if line.backbone is None else (line.method, f"{line.method}-{line.backbone}")
+
+
+def _named(
+    lines: list[Line], wanted: list[str], names: Callable[[Line], tuple[str, ...]], complaint: str
+) -> list[Line]:
+    known = dict.fromkeys(name for line in lines for name in names(line))
+    strangers = set(wanted) - set(known)
     if strangers:
-        known = ", ".join(dict.fromkeys(line.dataset for line in lines))
-        raise ConfigError(f"table {name} has no dataset {', '.join(sorted(strangers))}; it has {known}")
-    return [line for line in lines if line.dataset in datasets]
+        raise ConfigError(f"{complaint} {', '.join(sorted(strangers))}; it has {', '.join(known)}")
+    return [line for line in lines if set(names(line)) & set(wanted)]
