@@ -465,6 +465,7 @@ def test_an_unfitted_model_says_so(use):
         ("class_weight", {9: 1.0}),
         ("class_shares", "even"),
         ("clamp", "all"),
+        ("mean_field_architecture", "gcn"),
         ("dtype", "float16"),
         ("device", "abacus"),
         ("random_state", "zero"),
@@ -607,6 +608,35 @@ def test_a_wish_that_contradicts_a_recipes_class_shares_wins(wish):
     clf.check()
     assert clf.settings()["class_shares"] == "labelled"
     assert ReDiSC(recipe="amazon_computers-gcn").settings()["class_shares"] == "estimated"
+
+
+@pytest.mark.parametrize("batch_size", [0, 7])
+def test_the_mean_field_network_may_have_an_architecture_of_its_own(batch_size, tmp_path):
+    """It is then the one that stands in a fit of that architecture, and the denoiser stays what it was."""
+    own = {"backbone": "gcn", "layers": 3, "initial_residual": 0.3, "head_layers": 1}
+    shared = {"batch_size": batch_size, "dtype": "float64", "hidden": 16}
+    clf = fit(backbone="gat", mean_field_architecture=own, **shared)
+    alone, plain = fit(**own, **shared), fit(backbone="gat", **shared)
+    np.testing.assert_array_equal(clf.mean_field_proba(), alone.mean_field_proba())
+    shapes = [{k: v.shape for k, v in c._model.denoiser.state_dict().items()} for c in (clf, plain)]
+    assert shapes[0] == shapes[1]
+    clf.save(tmp_path / "model")
+    loaded = ReDiSC.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.mean_field_proba(GRAPH), clf.mean_field_proba())
+    np.testing.assert_array_equal(loaded.predict(GRAPH, clf.known_), clf.predict())
+
+
+def test_an_architecture_that_the_mean_field_network_can_not_have_is_refused():
+    with pytest.raises(ConfigError, match="no field depth; it has backbone, hidden"):
+        fit(mean_field_architecture={"depth": 3})
+    with pytest.raises(ConfigError, match="layers=0"):
+        fit(mean_field_architecture={"layers": 0})
+    with pytest.raises(ConfigError, match="hops"):
+        fit(mean_field_architecture={"backbone": "hops"})
+    with pytest.raises(ConfigError, match="hops"):
+        fit(backbone="hops", mean_field_architecture={"layers": 3})
+    with pytest.raises(ConfigError, match="built-in backbone"):
+        ReDiSC(torch.nn.Linear, mean_field_architecture={"layers": 3}).check()
 
 
 def test_a_schedule_and_a_number_of_steps_that_differ_are_refused():

@@ -58,6 +58,7 @@ def state(tmp_path):
         ({"hidden": 8}, "hidden was 16 and is 8"),
         ({"iterations": 9, "priority": "none"}, "iterations was 4 and is 9, priority was 'validation' and is 'none'"),
         ({"class_weight": {0: 2.0}}, "class_weight was None"),
+        ({"mean_field_architecture": {"backbone": "sage"}}, "mean_field_architecture was None"),
         ({"schedule": lambda fraction: 1 - fraction}, "schedule was 'cosine'"),
         ({"train": np.arange(15)}, "the train mask differs"),
         ({"val": np.arange(17, 28)}, "the validation mask differs"),

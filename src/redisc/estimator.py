@@ -89,6 +89,8 @@ class ReDiSC(JointAnswers):
         mean_field_patience: Epochs without a gain before the warm start stops.
         mean_field_learning_rate: Adam's, for the mean-field GNN.
         mean_field_weight_decay: Adam's coupled decay, for the mean-field GNN.
+        mean_field_architecture: What the mean-field GNN has otherwise than the denoiser: a mapping from fields of
+            `redisc.nn.Architecture` to values, such as {"backbone": "gcn", "layers": 4}. None: both are alike.
         mean_field_consistency: Weight of the disagreement between several passes with dropout in the warm start's loss,
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
@@ -172,6 +174,7 @@ class ReDiSC(JointAnswers):
         mean_field_patience: int = 100,
         mean_field_learning_rate: float = 0.01,
         mean_field_weight_decay: float = 5e-4,
+        mean_field_architecture: Mapping[str, Any] | None = None,
         mean_field_consistency: float = 0.0,
         mean_field_views: int = 4,
         mean_field_temperature: float = 0.5,
@@ -231,6 +234,7 @@ class ReDiSC(JointAnswers):
         self.mean_field_patience = mean_field_patience
         self.mean_field_learning_rate = mean_field_learning_rate
         self.mean_field_weight_decay = mean_field_weight_decay
+        self.mean_field_architecture = mean_field_architecture
         self.mean_field_consistency = mean_field_consistency
         self.mean_field_views = mean_field_views
         self.mean_field_temperature = mean_field_temperature
@@ -379,6 +383,9 @@ class ReDiSC(JointAnswers):
             raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
         if isinstance(class_weight, str) and class_weight != "balanced":
             raise ConfigError(f"class_weight={class_weight!r}: choose None, 'balanced' or a mapping")
+        own = self._setting("mean_field_architecture")
+        if not isinstance(own, Mapping | None):
+            raise ConfigError(f"mean_field_architecture={own!r}: expected a mapping such as {{'layers': 4}}")
         check_gate(self._setting("gate"))
         FeatureScaling(self._setting("feature_scaling"))
         self._check_place()
@@ -394,8 +401,9 @@ class ReDiSC(JointAnswers):
 
     def _check_forged_sizes(self, num_tensors: int) -> None:
         """Refuse a loaded model whose settings would take memory that its weights do not account for."""
+        own = self._setting("mean_field_architecture") or {}
         for name, most in {"layers": num_tensors, "head_layers": num_tensors, "steps": 10**6}.items():
-            if self._setting(name) > most:
+            if max(self._setting(name), own.get(name, 0)) > most:
                 raise ConfigError(f"{name}={self._setting(name)} does not fit the saved weights")
 
     def _blueprint(self) -> Blueprint:
@@ -405,7 +413,17 @@ class ReDiSC(JointAnswers):
         schedule = get_schedule(self._setting("schedule"), self._setting("steps"))
         fanouts = (self._setting("fanout"), self._setting("inference_fanout"))
         scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
-        return Blueprint(architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
+        parts = (architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
+        return Blueprint(*parts, self._mean_field_architecture(architecture))
+
+    def _mean_field_architecture(self, shared: Architecture | ModuleMaker) -> Architecture | None:
+        """Return the mean-field GNN's own architecture, None where it has the denoiser's."""
+        changes = self._setting("mean_field_architecture")
+        if isinstance(shared, Architecture):
+            return None if changes is None else shared.changed(changes)
+        if self.mean_field_architecture is not None:
+            raise ConfigError("mean_field_architecture needs a built-in backbone")
+        return None  # a module of the user's own stands for both networks, whatever a recipe has
 
     def _pick(self, kind: type[Settings]) -> Settings:
         """Build one of the parts' settings from the hyper-parameters of the same names."""
@@ -454,6 +472,8 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     plain["random_state"] = plain["random_state"] if isinstance(plain["random_state"], int) else None
     if isinstance(plain["class_weight"], Mapping):
         plain["class_weight"] = list(plain["class_weight"].items())
+    if isinstance(plain["mean_field_architecture"], Mapping):
+        plain["mean_field_architecture"] = dict(plain["mean_field_architecture"])
     return plain
 
 

@@ -58,7 +58,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, Mapping):
-        return sorted([str(name), float(weight)] for name, weight in value.items())
+        return sorted([str(name), _plain(held)] for name, held in value.items())
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"

@@ -32,12 +32,14 @@ class Blueprint:
     dtype: torch.dtype
     device: str
     scale: Scale = field(default_factory=Scale)
+    mean_field: Architecture | None = None  # of the mean-field GNN, where it has one of its own
 
     def build(self, num_features: int, num_classes: int) -> tuple[Denoiser, MeanField]:
         """Return a denoiser and a mean-field GNN without weights worth having."""
         steps, shape = self.schedule.steps, (num_features, num_classes)
         if isinstance(self.architecture, Architecture):
-            return Denoiser(self.architecture, *shape, steps, self.gate), MeanField(self.architecture, *shape)
+            simple = self.mean_field or self.architecture
+            return Denoiser(self.architecture, *shape, steps, self.gate), MeanField(simple, *shape)
         make: Any = self.architecture  # a user's module has the same methods, but is no subclass
         return ModuleDenoiser(make, *shape, steps), ModuleMeanField(make, *shape)  # type: ignore[return-value]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
 
 from redisc.errors import ConfigError
 from redisc.nn.convs import Conv, GATConv, GATSepConv, GCNConv, HopConv, SAGEConv
@@ -54,6 +54,17 @@ class Architecture:
     def row_layers(self) -> int:
         """How many row-wise layers stand behind the convolutions: hops without one would be a linear model."""
         return max(1, self.head_layers) if self.hops else self.head_layers
+
+    def changed(self, changes: Mapping[str, Any]) -> Architecture:
+        """Return this architecture with some fields changed; both have to read features in the same form."""
+        known = [field.name for field in fields(self)]
+        strangers = sorted(set(map(str, changes)) - set(known))
+        if strangers:
+            raise ConfigError(f"an architecture has no field {', '.join(strangers)}; it has {', '.join(known)}")
+        other = replace(self, **changes)
+        if other.hops != self.hops:
+            raise ConfigError("hops are computed ahead for both networks: they need the same backbone and layers")
+        return other
 
     def conv(self, in_width: int, out_width: int, emits_logits: bool) -> Conv:
         """Build one convolution; `emits_logits` is true for a last layer without a head behind it."""
