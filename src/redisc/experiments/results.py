@@ -145,11 +145,12 @@ of other methods in `src/redisc/experiments/baselines.json`. CPGNN on Minesweepe
 
 ReDiSC's recipes go beyond the paper's two plain layers, in both of its networks: depth with an initial residual
 (PubMed, Photo and Computers with GCN), words as present or absent (PubMed), a warm start whose views agree (Cora,
-CiteSeer, PubMed), estimated class shares (Computers with GCN; taken over after test nodes of seeds 0 to 3 had been
-seen), depth with residuals and normalisation (Minesweeper, Roman-empire). On homophilic graphs the other methods have
-plain layers and mostly their defaults, so the distance between ReDiSC and "GCN" there is not what diffusion adds: that
-is in the table of warm starts. On Minesweeper and Roman-empire GNNs have deep layers too. Ten seeds are the aim; the
-last column says how many there are, and each table names the lines that were not run.
+CiteSeer, PubMed), the deep GCN as the warm start of GAT (PubMed), estimated class shares (Computers with GCN; taken
+over after test nodes of seeds 0 to 3 had been seen), depth with residuals and normalisation (Minesweeper,
+Roman-empire). On homophilic graphs the other methods have plain layers and mostly their defaults, so the distance
+between ReDiSC and "GCN" there is not what diffusion adds: that is in the table of warm starts. On Minesweeper and
+Roman-empire GNNs have deep layers too. Ten seeds are the aim; the last column says how many there are, and each table
+names the lines that were not run.
 """
 
 
