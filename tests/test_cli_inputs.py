@@ -29,6 +29,12 @@ def test_the_users_word_wins_even_where_it_is_the_default(backbone):
     assert built("sage", backbone=backbone)["backbone"] == backbone
 
 
+@pytest.mark.parametrize("wish", [{"class_weight": "balanced"}, {"metric": "balanced_accuracy"}])
+def test_a_recipe_gives_way_where_it_contradicts_a_wish(wish):
+    assert built(recipe="amazon_computers-gcn")["class_shares"] == "estimated"
+    assert built(recipe="amazon_computers-gcn", **wish)["class_shares"] == "labelled"
+
+
 def test_a_method_without_backbones_refuses_one():
     with pytest.raises(ConfigError, match="has none to choose"):
         built("gcn", METHODS["lp"])

@@ -8,6 +8,7 @@ import scipy.sparse
 import sklearn.base
 import torch
 from sklearn.utils.validation import check_is_fitted
+from torch_geometric.nn import GCNConv
 
 from examples import FAST, random_graph
 from redisc import Graph, ReDiSC, datasets, metrics
@@ -610,6 +611,14 @@ def test_a_wish_that_contradicts_a_recipes_class_shares_wins(wish):
     assert ReDiSC(recipe="amazon_computers-gcn").settings()["class_shares"] == "estimated"
 
 
+def test_a_module_of_the_users_own_stands_for_both_networks_whatever_a_recipe_has(tmp_path):
+    clf = fit(backbone=GCNConv, recipe="pubmed-gat")
+    assert clf.settings()["mean_field_architecture"] is None
+    clf.save(tmp_path / "model")
+    loaded = ReDiSC.load(tmp_path / "model", backbone=GCNConv)
+    np.testing.assert_array_equal(loaded.mean_field_proba(GRAPH), clf.mean_field_proba())
+
+
 @pytest.mark.parametrize("batch_size", [0, 7])
 def test_the_mean_field_network_may_have_an_architecture_of_its_own(batch_size, tmp_path):
     """It is then the one that stands in a fit of that architecture, and the denoiser stays what it was."""
@@ -627,7 +636,7 @@ def test_the_mean_field_network_may_have_an_architecture_of_its_own(batch_size, 
 
 
 def test_an_architecture_that_the_mean_field_network_can_not_have_is_refused():
-    with pytest.raises(ConfigError, match="no field depth; it has backbone, hidden"):
+    with pytest.raises(ConfigError, match=r"mean_field_architecture: .* no field depth; it has backbone"):
         fit(mean_field_architecture={"depth": 3})
     with pytest.raises(ConfigError, match="layers=0"):
         fit(mean_field_architecture={"layers": 0})

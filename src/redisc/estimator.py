@@ -24,7 +24,7 @@ from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture, ModuleMaker, check_gate
 from redisc.origin import Origin
 from redisc.progress import ProgressBar
-from redisc.recipes import recipe_settings
+from redisc.recipes import recipe_settings, yielding
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
 from redisc.task import Task, make_task
@@ -90,7 +90,8 @@ class ReDiSC(JointAnswers):
         mean_field_learning_rate: Adam's, for the mean-field GNN.
         mean_field_weight_decay: Adam's coupled decay, for the mean-field GNN.
         mean_field_architecture: What the mean-field GNN has otherwise than the denoiser: a mapping from fields of
-            `redisc.nn.Architecture` to values, such as {"backbone": "gcn", "layers": 4}. None: both are alike.
+            `redisc.nn.Architecture` to values, such as {"backbone": "gcn", "layers": 4}. None: both are alike, unless
+            a recipe has it otherwise; {} makes them alike in any case.
         mean_field_consistency: Weight of the disagreement between several passes with dropout in the warm start's loss,
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
@@ -403,8 +404,9 @@ class ReDiSC(JointAnswers):
         """Refuse a loaded model whose settings would take memory that its weights do not account for."""
         own = self._setting("mean_field_architecture") or {}
         for name, most in {"layers": num_tensors, "head_layers": num_tensors, "steps": 10**6}.items():
-            if max(self._setting(name), own.get(name, 0)) > most:
-                raise ConfigError(f"{name}={self._setting(name)} does not fit the saved weights")
+            asked = max(self._setting(name), own.get(name, 0))
+            if asked > most:
+                raise ConfigError(f"{name}={asked} does not fit the saved weights")
 
     def _blueprint(self) -> Blueprint:
         backbone = self._setting("backbone")
@@ -419,11 +421,14 @@ class ReDiSC(JointAnswers):
     def _mean_field_architecture(self, shared: Architecture | ModuleMaker) -> Architecture | None:
         """Return the mean-field GNN's own architecture, None where it has the denoiser's."""
         changes = self._setting("mean_field_architecture")
-        if isinstance(shared, Architecture):
-            return None if changes is None else shared.changed(changes)
-        if self.mean_field_architecture is not None:
+        if changes is None:
+            return None
+        if not isinstance(shared, Architecture):
             raise ConfigError("mean_field_architecture needs a built-in backbone")
-        return None  # a module of the user's own stands for both networks, whatever a recipe has
+        try:
+            return shared.with_changes(changes)
+        except ConfigError as fault:
+            raise ConfigError(f"mean_field_architecture: {fault}") from None
 
     def _pick(self, kind: type[Settings]) -> Settings:
         """Build one of the parts' settings from the hyper-parameters of the same names."""
@@ -436,12 +441,9 @@ class ReDiSC(JointAnswers):
     def _setting(self, name: str) -> Any:
         """Return a setting: what the user gave, else the recipe's, else the default."""
         value, recipe = getattr(self, name), self._recipe_settings()
-        given = value != _DEFAULTS[name].default or (name == "class_shares" and self._weighs_classes())
-        return recipe[name] if name in recipe and not given else value
-
-    def _weighs_classes(self) -> bool:
-        """Tell whether the user asked for something that a recipe's estimated class shares would contradict."""
-        return self.class_weight is not None or self.metric == "balanced_accuracy" or not isinstance(self.backbone, str)
+        wishes = {"backbone": self.backbone, "class_weight": self.class_weight, "metric": self.metric}
+        given = value != _DEFAULTS[name].default or name not in yielding(recipe, wishes)
+        return value if given else recipe[name]
 
     def _recipe_settings(self) -> dict[str, Any]:
         """Return the recipe's settings; a fitted model keeps those of its fit, whatever becomes of the file."""

@@ -38,8 +38,8 @@ class Blueprint:
         """Return a denoiser and a mean-field GNN without weights worth having."""
         steps, shape = self.schedule.steps, (num_features, num_classes)
         if isinstance(self.architecture, Architecture):
-            simple = self.mean_field or self.architecture
-            return Denoiser(self.architecture, *shape, steps, self.gate), MeanField(simple, *shape)
+            of_mean_field = self.mean_field or self.architecture
+            return Denoiser(self.architecture, *shape, steps, self.gate), MeanField(of_mean_field, *shape)
         make: Any = self.architecture  # a user's module has the same methods, but is no subclass
         return ModuleDenoiser(make, *shape, steps), ModuleMeanField(make, *shape)  # type: ignore[return-value]
 

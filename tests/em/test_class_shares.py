@@ -66,14 +66,25 @@ def test_answers_that_know_nothing_leave_the_shares_as_they_are():
     assert torch.allclose(estimate_shares(torch.empty(0, 3, dtype=torch.float64), drawn), drawn)
 
 
-def test_a_class_without_a_label_is_left_alone():
-    p, _ = some_answers(0)
-    known = torch.full((40,), MASKED)
-    known[:6] = torch.tensor([0, 0, 1, 1, 1, 1])
+@pytest.mark.parametrize("chance", [0.1, 0.25, 0.4])
+def test_a_class_without_a_label_keeps_its_odds_on_the_average(chance):
+    uneven, _ = some_answers(0, nodes=400)
+    p = torch.cat([uneven.pow(2) / uneven.pow(2).sum(1, keepdim=True) * (1 - chance), torch.full((400, 1), chance)], 1)
+    known = torch.full((400,), MASKED)
+    known[:7] = torch.tensor([0, 0, 1, 1, 1, 1, 2])
     shift = class_shift(p, known)
-    assert shift[2] == 0
-    assert torch.isfinite(shift).all()
-    assert shift[0] != 0
+    assert shift.abs().max() > 0.1
+    after = (p.log() + shift).softmax(1)[known == MASKED, 3]
+    assert float((after / (1 - after)).mean()) == pytest.approx(chance / (1 - chance), rel=1e-2)
+
+
+def test_a_class_that_certain_answers_hold_no_node_of_is_rare():
+    known = torch.full((40,), MASKED)
+    known[:6] = torch.arange(6) % 3
+    sure = torch.full((40, 3), 1e-4, dtype=torch.float64)
+    sure[torch.arange(40), torch.arange(40) % 2] = 1
+    shift = class_shift(sure / sure.sum(1, keepdim=True), known)
+    assert shift[2] < shift[:2].min() - 1
 
 
 def test_uncertain_answers_that_would_push_a_class_out_are_no_estimate():
@@ -92,6 +103,17 @@ def test_more_nodes_than_enough_are_sampled_evenly(monkeypatch):
     monkeypatch.setattr("redisc.em.class_shares._ENOUGH", 1000)
     assert torch.allclose(class_shift(p, known), whole, atol=0.2)
     assert not torch.equal(class_shift(p, known), whole)
+
+
+def test_the_denoiser_learns_through_the_shift_that_the_warm_start_found(bench):
+    trainer = bench().trainer(class_shares="estimated", mean_field_epochs=20)
+    warm = trainer.fit(Clock())
+    assert warm.shift.abs().max() > 0.01
+    assert torch.equal(trainer._m_step.shift, warm.shift)
+    assert sum(trainer.history.class_shares) == pytest.approx(1)
+    resumed = bench().trainer(class_shares="estimated", mean_field_epochs=20)
+    resumed.restore(trainer.state())
+    assert torch.equal(resumed._m_step.shift, warm.shift)
 
 
 def test_the_warm_start_answers_with_the_shift_and_keeps_it_in_its_network(bench):

@@ -118,19 +118,22 @@ def test_several_datasets_are_named_in_any_way(store, named):
 @pytest.mark.parametrize(
     ("named", "found"),
     [
+        ("gat lpa-gcn", {("gat", None), ("lpa", "gcn")}),
         ("redisc", {("redisc", "gcn"), ("redisc", "gat")}),
         ("redisc-gat", {("redisc", "gat")}),
         ("gat,lpa-gcn", {("gat", None), ("lpa", "gcn")}),
     ],
 )
 def test_methods_are_named_with_or_without_a_backbone(store, named, found):
-    given = ("reproduce", "homophilic", "--datasets", "cora", "--methods", named, "--store", store.path, "--show")
-    rows = json.loads(redisc(*given, "--json").stdout)
+    given = ("reproduce", "homophilic", "--datasets", "cora", "--methods", *named.split(), "--show")
+    rows = json.loads(redisc(*given, "--store", store.path, "--json").stdout)
+    assert {row["dataset"] for row in rows} == {"cora"}
     assert {(row["method"], row["backbone"]) for row in rows} == found
 
 
 def test_a_method_that_the_table_lacks_is_told_with_those_it_has(monkeypatch, capsys):
     told = refused(monkeypatch, capsys, "reproduce", "large", "--methods", "gat", "--show")
+    assert "--methods: there is no name" in refused(monkeypatch, capsys, "reproduce", "large", "--methods", ",")
     assert "table large has no method gat; it has lp, pta, c_and_s, lgd, lgd-sage" in told
 
 

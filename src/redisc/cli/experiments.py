@@ -49,7 +49,7 @@ def reproduce(
 
     Example: `redisc reproduce homophilic --datasets cora --seeds 3`
     """
-    chosen, asked = _chosen(datasets, more or []), _chosen(methods, [])
+    chosen, asked = _chosen(table, datasets, methods, more or [])
     _check_outputs(to_csv, plot)
     table_lines(table, chosen, asked)  # a wrong name is told before anything else
     results, failures = ResultStore(store), []
@@ -75,11 +75,32 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _chosen(datasets: list[str] | None, more: list[str]) -> list[str] | None:
-    """Join the names after `--datasets`: an option takes one word, others come as arguments; commas part them too."""
-    if datasets is None and more:
+Names = list[str] | None
+
+
+def _chosen(table: str, datasets: Names, methods: Names, more: list[str]) -> tuple[Names, Names]:
+    """Join the names after `--datasets` and `--methods`: an option takes one word, others come as arguments.
+
+    Commas part names too. Words after both options are told apart by the table's datasets.
+    """
+    if datasets is None and methods is None and more:
         raise ConfigError(f"one table at a time, not {' '.join(more)} too; datasets are named with --datasets")
-    return None if datasets is None else [name for some in (*datasets, *more) for name in some.split(",") if name]
+    known = {line.dataset for line in table_lines(table)}
+    words = _words(more)
+    of_datasets = [word for word in words if methods is None or (datasets is not None and word in known)]
+    of_methods = [word for word in words if word not in of_datasets]
+    return _names("datasets", datasets, of_datasets), _names("methods", methods, of_methods)
+
+
+def _names(option: str, given: Names, more: list[str]) -> Names:
+    names = None if given is None else _words([*given, *more])
+    if names == []:
+        raise ConfigError(f"--{option}: there is no name")
+    return names
+
+
+def _words(texts: list[str]) -> list[str]:
+    return [name for text in texts for name in text.split(",") if name]
 
 
 def _check_outputs(to_csv: Path | None, plot: Path | None) -> None:

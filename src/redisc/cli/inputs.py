@@ -10,7 +10,7 @@ import numpy as np
 from redisc.classifier import NodeClassifier
 from redisc.errors import ConfigError, DatasetError
 from redisc.graph import Graph, Split
-from redisc.recipes import recipe_settings
+from redisc.recipes import recipe_settings, yielding
 from redisc.seeds import numpy_generator
 from redisc.source import GraphSource
 
@@ -45,6 +45,7 @@ def build(
     suiting = source.settings()
     recipe = recipe_settings(settings["recipe"], kind().get_params()) if "recipe" in settings else {}
     said = {name: value for name, value in settings.items() if name != "recipe"}
+    recipe = yielding(recipe, said)
     if "backbone" not in kind().get_params():
         if backbone is not None:
             raise ConfigError(f"--backbone: method {kind.name} has none to choose")

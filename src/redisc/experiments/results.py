@@ -143,7 +143,7 @@ Splits: Planetoid's public ones; Photo and Computers 20 nodes a class for traini
 seed in the largest component; Minesweeper and Roman-empire column = seed. Recipes are in `src/redisc/recipes`, settings
 of other methods in `src/redisc/experiments/baselines.json`. CPGNN on Minesweeper is chosen by validation ROC-AUC.
 
-ReDiSC's recipes go beyond the paper's two plain layers, in both of its networks: depth with an initial residual
+ReDiSC's recipes go beyond the paper's two plain layers, mostly in both of its networks: depth with an initial residual
 (PubMed, Photo and Computers with GCN), words as present or absent (PubMed), a warm start whose views agree (Cora,
 CiteSeer, PubMed), the deep GCN as the warm start of GAT (PubMed), estimated class shares (Computers with GCN; taken
 over after test nodes of seeds 0 to 3 had been seen), depth with residuals and normalisation (Minesweeper,

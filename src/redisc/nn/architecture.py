@@ -13,7 +13,7 @@ from redisc.settings import check_kinds
 
 @dataclass(frozen=True)
 class Architecture:
-    """One stack of graph convolutions; the mean-field GNN and the denoiser are both built from it."""
+    """One stack of graph convolutions: the mean-field GNN and the denoiser are built from the same or from two."""
 
     backbone: str = "gcn"  # gcn, gat, sage, gat_sep or hops
     hidden: int = 64  # width of the hidden layers; attention splits it over the heads
@@ -55,7 +55,7 @@ class Architecture:
         """How many row-wise layers stand behind the convolutions: hops without one would be a linear model."""
         return max(1, self.head_layers) if self.hops else self.head_layers
 
-    def changed(self, changes: Mapping[str, Any]) -> Architecture:
+    def with_changes(self, changes: Mapping[str, Any]) -> Architecture:
         """Return this architecture with some fields changed; both have to read features in the same form."""
         known = [field.name for field in fields(self)]
         strangers = sorted(set(map(str, changes)) - set(known))
@@ -63,7 +63,7 @@ class Architecture:
             raise ConfigError(f"an architecture has no field {', '.join(strangers)}; it has {', '.join(known)}")
         other = replace(self, **changes)
         if other.hops != self.hops:
-            raise ConfigError("hops are computed ahead for both networks: they need the same backbone and layers")
+            raise ConfigError("both networks read hops that are computed ahead: leave backbone and layers as they are")
         return other
 
     def conv(self, in_width: int, out_width: int, emits_logits: bool) -> Conv:

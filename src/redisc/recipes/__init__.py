@@ -7,8 +7,9 @@ from another. A file holds `about`, how it was found, and `settings`. Files of a
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -40,7 +41,7 @@ def recipe_settings(name: str | Path, known: Collection[str] | None = None) -> d
     if name == "default":
         return {}
     if isinstance(name, str) and name in _recipes():
-        settings = dict(_recipes()[name]["settings"])
+        settings = copy.deepcopy(_recipes()[name]["settings"])
     elif isinstance(name, str | Path) and Path(name).suffix.lower() == ".json":
         settings = _read(Path(name))
     else:
@@ -53,6 +54,14 @@ def recipe_settings(name: str | Path, known: Collection[str] | None = None) -> d
     if strangers:
         raise ConfigError(f"recipe {str(name)!r}: there is no setting {', '.join(sorted(strangers))}")
     return settings
+
+
+def yielding(settings: dict[str, Any], wishes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a recipe's settings without those that contradict what the user wishes."""
+    own_module = not isinstance(wishes.get("backbone", ""), str)
+    weighs = wishes.get("class_weight") is not None or wishes.get("metric") == "balanced_accuracy"
+    barred = {"class_shares": own_module or weighs, "mean_field_architecture": own_module}
+    return {name: value for name, value in settings.items() if not barred.get(name, False)}
 
 
 def _read(path: Path) -> dict[str, Any]:
