@@ -7,15 +7,13 @@ shares, which come from the answers that they judge. No test label is read.
 Run: python benchmarks/class_shares.py amazon_computers amazon_computers-gcn --seeds 0 1 2 3
 """
 
-import argparse
-
 import numpy as np
 import torch
+from seeds_of_a_recipe import each_seed
 
-from redisc import ReDiSC, datasets
+from redisc import ReDiSC
 from redisc.em.class_shares import class_shift, drawn_shares
 from redisc.graph import Graph, Split
-from redisc.recipes import recipe_settings
 
 BRIEF = {
     "iterations": 1,
@@ -50,17 +48,9 @@ def measure(settings: dict, graph: Graph, split: Split, seed: int) -> tuple[np.n
 
 def main() -> None:
     """Print both accuracies for each seed and in the mean."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("dataset")
-    parser.add_argument("recipe")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    given = parser.parse_args()
-    torch.set_num_threads(1)
     rows = []
-    for seed in given.seeds:
-        graph = datasets.load(given.dataset, seed=seed)
-        split = graph.splits[seed % len(graph.splits)]
-        shares, figures = measure(recipe_settings(given.recipe), graph, split, seed)
+    for seed, graph, split, settings in each_seed(__doc__):
+        shares, figures = measure(settings, graph, split, seed)
         rows.append(figures)
         print(
             f"seed {seed}: shares of {100 * shares.min():.0f} to {100 * shares.max():.0f} %; {told(figures)}",

@@ -6,14 +6,11 @@ choose nothing.
 Run: python benchmarks/hubs.py amazon_computers amazon_computers-gcn --seeds 0 1 2 3
 """
 
-import argparse
-
 import numpy as np
-import torch
+from seeds_of_a_recipe import each_seed
 
-from redisc import ReDiSC, datasets, metrics
+from redisc import ReDiSC, metrics
 from redisc.graph import Graph, Split
-from redisc.recipes import recipe_settings
 
 BRIEF = {"iterations": 1, "queue_size": 1, "steps": 2}  # as little as can be after the warm start
 CORRECTED = (5, 20, 100)
@@ -34,16 +31,8 @@ def with_hubs_right(graph: Graph, split: Split, labels: np.ndarray, hubs: np.nda
 
 def main() -> None:
     """Print, for each seed, the wrong ones among the five largest hubs and what setting hubs right would give."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("dataset")
-    parser.add_argument("recipe")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    given = parser.parse_args()
-    torch.set_num_threads(1)
-    for seed in given.seeds:
-        graph = datasets.load(given.dataset, seed=seed)
-        split = graph.splits[seed % len(graph.splits)]
-        labels = mean_field_labels(recipe_settings(given.recipe), graph, split, seed)
+    for seed, graph, split, settings in each_seed(__doc__):
+        labels = mean_field_labels(settings, graph, split, seed)
         order = np.argsort(-graph.degree, kind="stable")
         wrong = [int(graph.degree[hub]) for hub in order[:5] if labels[hub] != graph.y[hub] and not split.train[hub]]
         figures = [f"{with_hubs_right(graph, split, labels, order[:k]):.1f} with {k} right" for k in CORRECTED]

@@ -6,17 +6,15 @@ Its figures flatter: they may explain printed ones, and are no results.
 Run: python benchmarks/selection.py amazon_photo amazon_photo-gcn --seeds 0 1 2
 """
 
-import argparse
 from unittest.mock import patch
 
 import numpy as np
-import torch
+from seeds_of_a_recipe import each_seed
 
-from redisc import ReDiSC, datasets, metrics
+from redisc import ReDiSC, metrics
 from redisc.em.trainer import Trainer
 from redisc.experiments.paired import interval, show_gain
 from redisc.graph import Graph, Split
-from redisc.recipes import recipe_settings
 
 
 def answers_at_looks(settings: dict, graph: Graph, split: Split, seed: int) -> np.ndarray:
@@ -49,17 +47,9 @@ def last_best(looks: list[dict[str, float]], key: str) -> dict[str, float]:
 
 def main() -> None:
     """Print test subgraph accuracy by both choices, for each seed and in the mean, with a 95 % interval of the gain."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("dataset")
-    parser.add_argument("recipe")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    given = parser.parse_args()
-    torch.set_num_threads(1)
     rows = []
-    for seed in given.seeds:
-        graph = datasets.load(given.dataset, seed=seed)
-        split = graph.splits[seed % len(graph.splits)]
-        answers = answers_at_looks(recipe_settings(given.recipe), graph, split, seed)
+    for seed, graph, split, settings in each_seed(__doc__):
+        answers = answers_at_looks(settings, graph, split, seed)
         looks = [scores(graph, split, labels) for labels in answers]
         rows.append([last_best(looks, f"val {key}")["test subgraph"] for key in ("node", "subgraph")])
         print(f"seed {seed}: chosen by node {rows[-1][0]:.2f}, by subgraph accuracy {rows[-1][1]:.2f}", flush=True)

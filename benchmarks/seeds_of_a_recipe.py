@@ -1,0 +1,24 @@
+"""What scripts about a recipe share: `python benchmarks/SCRIPT.py DATASET RECIPE --seeds 0 1`."""
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from redisc import Graph, datasets
+from redisc.graph import Split
+from redisc.recipes import recipe_settings
+
+
+def each_seed(about: str | None) -> Iterator[tuple[int, Graph, Split, dict[str, Any]]]:
+    """Read the command line and yield, for each seed, its graph, its split and the recipe's settings."""
+    parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
+    parser.add_argument("dataset")
+    parser.add_argument("recipe")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    for seed in given.seeds:
+        graph = datasets.load(given.dataset, seed=seed)
+        yield seed, graph, graph.splits[seed % len(graph.splits)], recipe_settings(given.recipe)
