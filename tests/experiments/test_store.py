@@ -118,8 +118,9 @@ def test_an_interrupt_ends_the_processes_at_work_and_keeps_what_is_done(tmp_path
     """The parent alone is interrupted: nothing is left behind, and finished runs are stored."""
     store, slow = ResultStore(tmp_path / "runs.jsonl"), Cell("redisc", "karate", 0, {"iterations": 10**6})
     program = (
-        "import sys\nfrom pathlib import Path\nfrom redisc.experiments.batch import run_missing\n"
+        "import signal, sys\nfrom pathlib import Path\nfrom redisc.experiments.batch import run_missing\n"
         "from redisc.experiments.cell import Cell\nfrom redisc.experiments.store import ResultStore\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs have it ignored
         f"run_missing([Cell('lp', 'karate', 0), Cell(**{asdict(slow)!r})], ResultStore(Path(sys.argv[1])), workers=2)"
     )
     command = [sys.executable, "-c", program, store.path]
