@@ -78,6 +78,14 @@ def test_a_class_without_a_label_keeps_its_odds_on_the_average(chance):
     assert float((after / (1 - after)).mean()) == pytest.approx(chance / (1 - chance), rel=1e-2)
 
 
+def test_a_node_that_is_certain_of_a_class_without_a_label_tells_nothing_of_the_others():
+    p = torch.cat([some_answers(0)[0], torch.zeros(40, 1)], 1).float()
+    known = torch.full((41,), MASKED)
+    known[:6] = torch.arange(6) % 3
+    certain = torch.cat([p, torch.tensor([[0.0, 0.0, 0.0, 1.0]])])
+    assert torch.allclose(class_shift(certain, known), class_shift(p, known[:40]), atol=0.05)
+
+
 def test_a_class_that_certain_answers_hold_no_node_of_is_rare():
     known = torch.full((40,), MASKED)
     known[:6] = torch.arange(6) % 3

@@ -45,7 +45,7 @@ def class_shift(probabilities: Tensor, known: Tensor) -> Tensor | None:
     drawn = drawn_shares(known, probabilities.shape[1])
     unlabelled, held = (known == MASKED).nonzero().squeeze(1), drawn > 0
     rows = unlabelled[:: -(-len(unlabelled) // _ENOUGH) or 1]
-    p = probabilities[rows][:, held].double()
+    p = probabilities[rows][:, held].double().clamp_min(1e-30)
     p = p / p.sum(1, keepdim=True)
     ratio = estimate_shares(p, drawn[held]) / drawn[held]
     if ((ratio * drawn[held] * len(rows) < 1) & (p.sum(0) >= 1)).any():
