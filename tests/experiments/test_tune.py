@@ -37,6 +37,15 @@ def test_a_search_goes_on_where_it_stopped_and_writes_its_best(tmp_path):
     assert search.study.best_value == max(finished)
 
 
+def test_a_mapping_is_a_choice_like_any_other(tmp_path, recwarn):
+    networks = [{"backbone": "gcn", "layers": 3}, {"backbone": "sage"}]
+    space = {**SPACE, "mean_field_architecture": networks}
+    search = Search("karate", "gcn", space, tmp_path, seeds=1)
+    search.run(2)
+    assert search.recipe()["settings"]["mean_field_architecture"] in networks
+    assert not [warning for warning in recwarn if "categorical" in str(warning.message)]
+
+
 def test_another_search_does_not_take_over_the_trials_of_one(tmp_path):
     Search("karate", "gcn", SPACE, tmp_path, seeds=1).run(1)
     others = {"seeds": 2}, {"max_time": 9.0}, {"start_from": "paper"}, {"space": {**SPACE, "hidden": [4, 8]}}

@@ -95,7 +95,7 @@ class Search:
         """Run until there are so many trials, those of earlier calls included; `start_from` is the first."""
         if not any(trial.state in (self._states.WAITING, *self._settled) for trial in self.study.trials):
             start = {**ReDiSC().get_params(), **recipe_settings(self.start_from)}
-            fitting = {k: start[k] for k, choices in self.space.items() if start[k] in choices}
+            fitting = {k: _written(start[k]) for k, choices in self.space.items() if start[k] in choices}
             self.study.enqueue_trial(fitting)
         left = max(trials - self.settled(), 0)
         self.study.optimize(self._value, n_trials=left, callbacks=[report] if report else None)
@@ -116,7 +116,9 @@ class Search:
         return hashlib.sha256(told.encode()).hexdigest()[:8]
 
     def _value(self, trial: Any) -> float:
-        chosen = {name: trial.suggest_categorical(name, choices) for name, choices in self.space.items()}
+        for name, choices in self.space.items():
+            trial.suggest_categorical(name, [_written(choice) for choice in choices])
+        chosen = self._chosen(trial)
         scores: list[float] = []
         for seed in range(self.seeds):
             scores.append(self._fit(chosen, seed))
@@ -124,6 +126,13 @@ class Search:
             if seed + 1 < self.seeds and trial.should_prune():
                 raise self._optuna.TrialPruned
         return float(np.mean(scores))
+
+    def _chosen(self, trial: Any) -> dict[str, Any]:
+        """Return the settings that a trial chose."""
+        return {
+            name: next(choice for choice in self.space[name] if _written(choice) == value)
+            for name, value in trial.params.items()
+        }
 
     def _fit(self, chosen: dict[str, Any], seed: int) -> float:
         clf = ReDiSC(**{**self._fixed, **chosen, "backbone": self.backbone}, random_state=seed)
@@ -139,7 +148,7 @@ class Search:
         if not any(trial.state == self._states.COMPLETE for trial in self.study.trials):
             raise ConfigError("no trial was completed yet, so that there is no recipe: let the search run on")
         best = self.study.best_trial
-        settings = {**self._fixed, **best.params, "backbone": self.backbone}
+        settings = {**self._fixed, **self._chosen(best), "backbone": self.backbone}
         about = (
             f"Found by `redisc tune {self.dataset} --backbone {self.backbone}`: best of {self.settled()} trials "
             f"by mean validation accuracy over {self.seeds} seeds, {100 * best.value:.2f} %."
@@ -149,3 +158,8 @@ class Search:
     def write(self, path: Path) -> None:
         """Write the best trial as a recipe file."""
         write_atomically(path, (json.dumps(self.recipe(), indent=1) + "\n").encode())
+
+
+def _written(choice: Any) -> Any:
+    """Return a choice as Optuna stores it: a mapping or a list as its JSON, anything else as it is."""
+    return json.dumps(choice, sort_keys=True) if isinstance(choice, dict | list) else choice
