@@ -11,6 +11,7 @@ from torch import Tensor
 from redisc.kernels.compiled import runs_compiled
 from redisc.kernels.relu_dropout import relu_dropout
 from redisc.kernels.sparse import SparseMatrix
+from redisc.kernels.thinned import ThinnedMatrix
 from redisc.seeds import generator_state, restore_generator
 
 
@@ -39,6 +40,8 @@ class Dropout:
         """Do the same to a sparse matrix; its zeros stay zero either way."""
         if rate <= 0:
             return matrix
+        if runs_compiled(matrix.values):
+            return ThinnedMatrix(matrix, *self.random_bytes(len(matrix.values), rate))
         return matrix.with_values(matrix.values * self._mask(matrix.values.shape, rate, matrix.values))
 
     def random_bytes(self, count: int, rate: float) -> tuple[np.ndarray, int]:

@@ -89,13 +89,18 @@ def csr_product(structure: tuple[Tensor, Tensor], values: Tensor, shape: tuple[i
     """Return the product `(rows, width)` of a CSR matrix with `dense (columns, width)`."""
     if not runs_compiled(values, dense):
         return _csr_tensor(structure, values, shape) @ dense.contiguous()
-    if dense.dim() != 2 or len(dense) != shape[1] or dense.dtype != values.dtype:
-        raise ValueError(f"no product of {shape} in {values.dtype} with {tuple(dense.shape)} in {dense.dtype}")
+    check_factor(shape, values, dense)
     pointers, columns = (part.numpy() for part in structure)
     rows = view(dense)
     out = np.empty((shape[0], rows.shape[1]), rows.dtype)
     launch(_multiply, len(columns) * rows.shape[1], pointers, columns, view(values), rows, out)
     return torch.from_numpy(out)
+
+
+def check_factor(shape: tuple[int, int], values: Tensor, dense: Tensor) -> None:
+    """Refuse a dense factor that does not fit a matrix: kernels read where they are told to."""
+    if dense.dim() != 2 or len(dense) != shape[1] or dense.dtype != values.dtype:
+        raise ValueError(f"no product of {shape} in {values.dtype} with {tuple(dense.shape)} in {dense.dtype}")
 
 
 @in_order
