@@ -145,6 +145,15 @@ def test_a_stopped_crew_begins_nothing():
         run_apart(CELL, None, crew)
 
 
+def test_a_process_that_says_nothing_is_no_result():
+    class Silent(Crew):
+        def run(self, command, environment):
+            return super().run([sys.executable, "-c", ""], environment)
+
+    with pytest.raises(CellError, match="without a result"):
+        run_apart(CELL, None, Silent())
+
+
 def _children(pid):
     return [c for task in Path(f"/proc/{pid}/task").iterdir() for c in (task / "children").read_text().split()]
 

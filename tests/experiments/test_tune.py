@@ -37,10 +37,25 @@ def test_a_search_goes_on_where_it_stopped_and_writes_its_best(tmp_path):
     assert search.study.best_value == max(finished)
 
 
+def test_a_search_that_goes_on_draws_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr(Search, "_fit", lambda self, chosen, seed: 0.5)
+    space = {"hidden": [4, 8, 16, 32], "masks": [1, 2, 3, 4], "steps": [5, 6, 7, 8]}
+    for trials in range(2, 9, 2):
+        Search("karate", "gcn", space, tmp_path, seeds=1).run(trials)
+    drawn = [tuple(t.params.values()) for t in Search("karate", "gcn", space, tmp_path, seeds=1).study.trials]
+    assert len(drawn) == 8
+    assert len(set(drawn)) >= 6
+
+
 def test_a_mapping_is_a_choice_like_any_other(tmp_path, recwarn):
     networks = [{"backbone": "gcn", "layers": 3}, {"backbone": "sage"}]
     space = {**SPACE, "mean_field_architecture": networks}
-    search = Search("karate", "gcn", space, tmp_path, seeds=1)
+    start = {"about": "A start.", "settings": {"mean_field_architecture": networks[1]}}
+    (tmp_path / "start.json").write_text(json.dumps(start))
+    asked = ("karate", "gcn", space, tmp_path)
+    Search(*asked, start_from=str(tmp_path / "start.json"), seeds=1).run(1)
+    search = Search(*asked, start_from=str(tmp_path / "start.json"), seeds=1)
+    assert search.recipe()["settings"]["mean_field_architecture"] == networks[1]
     search.run(2)
     assert search.recipe()["settings"]["mean_field_architecture"] in networks
     assert not [warning for warning in recwarn if "categorical" in str(warning.message)]

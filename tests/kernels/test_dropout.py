@@ -110,6 +110,19 @@ def test_a_sparse_matrix_keeps_its_zeros_and_its_transpose_agrees(seed, rate):
     assert dropout(seed).sparse(matrix, 0) is matrix
 
 
+@given(SEEDS, RATES)
+def test_without_kernels_entries_are_zero_instead_of_left_out(seed, rate):
+    rng = np.random.default_rng(seed)
+    matrix = SparseMatrix(rng.normal(size=(6, 5)) * (rng.random((6, 5)) < 0.5))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("redisc.kernels.dropout.runs_compiled", lambda *_: False)
+        zeros = dropout(seed).sparse(matrix, rate)
+    thin = dropout(seed).sparse(matrix, rate)
+    assert len(zeros.values) == len(matrix.values)
+    assert torch.equal(zeros.to_dense(), thin.to_dense())
+    assert torch.equal(zeros.transpose_times(torch.ones(6, 2)), thin.transpose_times(torch.ones(6, 2)))
+
+
 def test_a_sparse_matrix_loses_the_share_of_the_rate():
     matrix = SparseMatrix(np.ones((200, 200)))
     dropped = dropout(5).sparse(matrix, 0.3)

@@ -1,12 +1,13 @@
 """Leaving entries out is multiplying them by zero, to the bit."""
 
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch.autograd import gradcheck
+from torch.autograd import gradcheck, gradgradcheck
 
 from redisc.kernels.sparse import SparseMatrix
 from redisc.kernels.thinned import ThinnedMatrix
@@ -44,6 +45,7 @@ def test_products_have_the_bits_of_the_whole_matrix_with_zeros(seed, rows, colum
     assert torch.equal(thin.transpose_times(gradient), zeros.transpose_times(gradient))
 
 
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="numba has one thread")
 @pytest.mark.parametrize("threads", [1, 2])
 def test_threads_share_the_width_and_change_no_bit(threads):
     whole, random_bytes = drawn(0, 6_000, 50, torch.float32, density=0.1)
@@ -62,6 +64,8 @@ def test_gradients_are_those_of_the_product():
     thin = ThinnedMatrix(whole, random_bytes, 128)
     z = torch.randn(4, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64, requires_grad=True)
     assert gradcheck(lambda h: thin @ h, (z,))
+    assert gradgradcheck(lambda h: (thin @ h) ** 2, (z,))
+    assert gradcheck(lambda h: thin.with_values(thin.values * 2) @ h, (z,))
     turned = torch.randn(3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(2)).T
     assert torch.equal(thin @ turned, thin @ turned.contiguous())
 
@@ -73,3 +77,5 @@ def test_what_does_not_fit_is_refused():
         thin @ torch.ones(5, 2, dtype=torch.float64)
     with pytest.raises(ValueError, match="no product of"):
         thin.transpose_times(torch.ones(4, 2, dtype=torch.float64))
+    with pytest.raises(ValueError, match="random bytes for"):
+        ThinnedMatrix(whole, random_bytes[1:], 128)

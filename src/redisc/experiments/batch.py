@@ -128,7 +128,10 @@ def run_apart(cell: Cell, data_dir: str | None, crew: Crew) -> dict[str, Any]:
     if code:
         lines = complaints.strip().splitlines() or [f"exit code {code}"]
         raise CellError(lines[-1])
-    row: dict[str, Any] = json.loads(out.splitlines()[-1])
+    try:
+        row: dict[str, Any] = json.loads(out.splitlines()[-1])
+    except (IndexError, ValueError):
+        raise CellError("it came to an end without a result") from None
     return row
 
 

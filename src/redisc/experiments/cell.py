@@ -36,7 +36,7 @@ _REQUIRED = frozenset({"method", "dataset", "backbone", "seed", "settings", "met
 
 @dataclass(frozen=True)
 class Cell:
-    """What is to be run; two cells with equal keys would give the same figures."""
+    """What is to be run; cells with equal keys give the same figures on one machine with one version of the code."""
 
     method: str
     dataset: str

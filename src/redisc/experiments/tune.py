@@ -86,15 +86,17 @@ class Search:
             study_name=name,
             storage=f"sqlite:///{(folder / name).resolve()}.db",
             direction="maximize",
-            sampler=self._optuna.samplers.TPESampler(seed=0, multivariate=True),
             pruner=self._optuna.pruners.MedianPruner(n_startup_trials=4),
             load_if_exists=True,
         )
+        # By its trials: a search that goes on would otherwise begin with the draws that it began with before.
+        seed = len(self.study.trials)
+        self.study.sampler = self._optuna.samplers.TPESampler(seed=seed, multivariate=True)
 
     def run(self, trials: int, report: Any = None) -> None:
         """Run until there are so many trials, those of earlier calls included; `start_from` is the first."""
         if not any(trial.state in (self._states.WAITING, *self._settled) for trial in self.study.trials):
-            start = {**ReDiSC().get_params(), **recipe_settings(self.start_from)}
+            start = {**ReDiSC().get_params(), **self._fixed}
             fitting = {k: _written(start[k]) for k, choices in self.space.items() if start[k] in choices}
             self.study.enqueue_trial(fitting)
         left = max(trials - self.settled(), 0)
@@ -112,7 +114,8 @@ class Search:
     def _identity(self) -> str:
         """Return what tells searches for one dataset and backbone apart; many tables are called edges.csv."""
         tables = None if self._tables is None else self._tables.fingerprint()
-        told = json.dumps([self.space, self._fixed, self.seeds, self.max_time, tables], sort_keys=True)
+        space = {name: [_written(choice) for choice in choices] for name, choices in self.space.items()}
+        told = json.dumps([space, self._fixed, self.seeds, self.max_time, tables], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:8]
 
     def _value(self, trial: Any) -> float:

@@ -55,9 +55,9 @@ def in_order(function: Callable[..., Any]) -> ThreadedKernel:
     return ThreadedKernel(function, False)
 
 
-def parts_of(gradient: Tensor) -> int:
-    """How many sums a backward pass keeps apart, so that every thread has one of its own."""
-    return max(1, torch.get_num_threads()) if gradient.numel() > _PARALLEL_ABOVE else 1
+def parts_of(work: int) -> int:
+    """How many parts a backward pass of so much `work` (elements) has, so that every thread has one of its own."""
+    return max(1, torch.get_num_threads()) if work > _PARALLEL_ABOVE else 1
 
 
 def launch(kernel: ThreadedKernel, work: int, *arguments: Any) -> None:

@@ -38,7 +38,7 @@ class _MixReluDropout(torch.autograd.Function):
         result, counts = ctx.saved_tensors
         base_shape, table_shape = ctx.shapes
         into_base = np.zeros(base_shape, view(result).dtype)
-        into_table = np.zeros((parts_of(gradient), *table_shape), into_base.dtype)
+        into_table = np.zeros((parts_of(gradient.numel()), *table_shape), into_base.dtype)
         given = (view(gradient), view(result), view(counts), ctx.scale)
         launch(_backward, gradient.numel(), *given, into_base, into_table)
         return torch.from_numpy(into_base), None, torch.from_numpy(into_table).sum(0), None, None

@@ -96,7 +96,7 @@ class _FuseLabels(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
         (places,) = ctx.saved_tensors
         base_shape, table_shape = ctx.shapes
-        into_table = np.zeros((parts_of(gradient), *table_shape), view(gradient).dtype)
+        into_table = np.zeros((parts_of(gradient.numel()), *table_shape), view(gradient).dtype)
         launch(_fuse_backward, gradient.numel(), view(gradient), view(places), into_table)
         return _sum_copies(gradient, base_shape[1]), None, torch.from_numpy(into_table).sum(0)
 
@@ -118,7 +118,7 @@ class _MixLabels(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, Tensor]:
         (counts,) = ctx.saved_tensors
         base_shape, table_shape = ctx.shapes
-        into_table = np.zeros((parts_of(gradient), *table_shape), view(gradient).dtype)
+        into_table = np.zeros((parts_of(gradient.numel()), *table_shape), view(gradient).dtype)
         launch(_mix_backward, gradient.numel(), view(gradient), view(counts), into_table)
         return _sum_copies(gradient, base_shape[1]), None, torch.from_numpy(into_table).sum(0)
 

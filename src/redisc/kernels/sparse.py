@@ -38,7 +38,7 @@ class SparseMatrix:
         """Return a matrix of the same structure with other entries, in the order of `self.values`."""
         if values.shape != self.values.shape:
             raise ValueError(f"{tuple(values.shape)} values for {len(self.values)} entries")
-        other = object.__new__(SparseMatrix)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.__dict__.pop("_values_t", None)
         other.values = values

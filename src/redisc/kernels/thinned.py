@@ -10,18 +10,22 @@ from torch import Tensor
 from redisc.kernels.compiled import in_order, launch, parts_of, serial, view
 from redisc.kernels.sparse import SparseMatrix, check_factor
 
+_LINE = 16  # numbers in a line of the cache: narrower parts would write to each other's
+
 
 class ThinnedMatrix(SparseMatrix):
     """The entries of a CSR matrix whose random byte is below `kept` of 256, scaled up.
 
     It lives for one forward and one backward pass, too short for a transpose to pay: that product spreads each row
-    over the columns of its entries. Its sums run in the order in which the transpose's would, so that both products
-    have the bits of the whole matrix with zeros in it (`benchmarks/sparse.py` has the times).
+    over the columns of its entries. Its sums run in the order in which the transpose's would, so that for finite
+    factors both products have the bits of the whole matrix with zeros in it (`benchmarks/sparse.py` has the times).
     """
 
     def __init__(self, whole: SparseMatrix, random_bytes: np.ndarray, kept: int) -> None:
         pointers, columns = (part.numpy() for part in whole._structure)
         values = view(whole.values)
+        if len(random_bytes) != len(values):
+            raise ValueError(f"{len(random_bytes)} random bytes for {len(values)} entries")
         thin = (np.empty_like(pointers), np.empty_like(columns), np.empty_like(values))
         count = _thin(pointers, columns, values, random_bytes, np.uint8(kept - 1), values.dtype.type(256 / kept), *thin)
         self.shape = whole.shape
@@ -35,7 +39,8 @@ class ThinnedMatrix(SparseMatrix):
         rows = view(dense)
         out = np.zeros((self.shape[1], rows.shape[1]), rows.dtype)
         work = len(columns) * rows.shape[1]
-        launch(_spread, work, pointers, columns, view(self.values), rows, out, parts_of(dense))
+        parts = min(parts_of(work), max(1, rows.shape[1] // _LINE))
+        launch(_spread, work, pointers, columns, view(self.values), rows, out, parts)
         return torch.from_numpy(out)
 
 
