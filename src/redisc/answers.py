@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-import torch
 
 from redisc.classifier import NodeClassifier
 from redisc.clock import Clock, Told
@@ -107,10 +106,8 @@ class JointAnswers(NodeClassifier):
 
     def mean_field_proba(self, graph: Any = None) -> np.ndarray:
         """Return the warm start's probabilities `(N, C)`: what the backbone says of every node on its own."""
-        model = self._fitted()
-        with torch.no_grad():
-            logits = self._resolve(graph)[1].mean_field(model.mean_field)
-        return logits.softmax(1).cpu().numpy()
+        engine: Engine = self._resolve(graph)[1]
+        return engine.opinion(self._fitted().mean_field).cpu().numpy()
 
     def trace(self, graph: Any = None, labels: Any = None) -> Trace:
         """Return the path of the chain that `predict` returns: when each node was revealed, as what, how surely."""
@@ -247,7 +244,7 @@ class JointAnswers(NodeClassifier):
         return model
 
     def _engine_for(self, graph: Graph, told: Told | None = None) -> Engine:
-        return self._fitted().engine(graph, told)
+        return self._fitted().fitted_engine(graph, told)
 
     @property
     def _origin(self) -> Origin:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from redisc.world import world
 
@@ -26,6 +26,18 @@ class Progress:
 
 Told = Callable[[str, int, int], None]
 """Is told of a piece of work by name: how much of it is done, and how much there is."""
+
+
+class Ticking(Protocol):
+    """What a training asks of a clock."""
+
+    def is_over(self) -> bool:
+        """Tell whether the time has been spent."""
+        ...
+
+    def report(self, phase: str, done: int, total: int, **figures: float) -> None:
+        """Take note of how far a phase is."""
+        ...
 
 
 class Clock:
@@ -84,3 +96,20 @@ class Clock:
         now = time.monotonic()
         self._start, self._phase_start = now - state["elapsed"], now - state["phase_elapsed"]
         self._phase = state["phase"]
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A clock for one of several equal pieces of a phase: what is reported is how far the whole phase is."""
+
+    clock: Clock
+    number: int
+    of: int
+
+    def is_over(self) -> bool:
+        """Tell whether `max_time` has been spent."""
+        return self.clock.is_over()
+
+    def report(self, phase: str, done: int, total: int, **figures: float) -> None:
+        """Tell the clock how far all pieces are."""
+        self.clock.report(phase, self.number * total + done, self.of * total, **figures)

@@ -95,7 +95,11 @@ class ReDiSC(JointAnswers):
         mean_field_consistency: Weight of the disagreement between several passes with dropout in the warm start's loss,
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
+        mean_field_members: Mean-field GNNs that are trained one after the other; the mean of their probabilities is the
+            warm start.
         mean_field_temperature: Of the samples that first fill the queue.
+        anchored: Let the denoiser start from the mean-field GNN's answer, at the temperature of those samples, and
+            learn what labels change in it; for graphs where it would lose some of what the warm start knows.
         class_shares: How common classes are among unlabelled nodes: "labelled" takes them to be as among the labels;
             "estimated" asks the mean-field GNN's answers and shifts both networks' logits, for higher accuracy where
             labels were drawn class by class from uneven classes.
@@ -178,7 +182,9 @@ class ReDiSC(JointAnswers):
         mean_field_architecture: Mapping[str, Any] | None = None,
         mean_field_consistency: float = 0.0,
         mean_field_views: int = 4,
+        mean_field_members: int = 1,
         mean_field_temperature: float = 0.5,
+        anchored: bool = False,
         class_shares: str = "labelled",
         metric: str = "accuracy",
         class_weight: str | Mapping[Any, float] | None = None,
@@ -238,7 +244,9 @@ class ReDiSC(JointAnswers):
         self.mean_field_architecture = mean_field_architecture
         self.mean_field_consistency = mean_field_consistency
         self.mean_field_views = mean_field_views
+        self.mean_field_members = mean_field_members
         self.mean_field_temperature = mean_field_temperature
+        self.anchored = anchored
         self.class_shares = class_shares
         self.metric = metric
         self.class_weight = class_weight
@@ -296,7 +304,7 @@ class ReDiSC(JointAnswers):
         if keeper is not None and keeper is not checkpoint:
             keeper.remove()
         self._model, self._max_time = model, max_time
-        self._remember(task, engine, trainer.history.as_dict())
+        self._remember(task, trainer.engine, trainer.history.as_dict())
         self._settings = self.settings()
         bar.conclude(self.verdict())
         return self
@@ -403,7 +411,8 @@ class ReDiSC(JointAnswers):
     def _check_forged_sizes(self, num_tensors: int) -> None:
         """Refuse a loaded model whose settings would take memory that its weights do not account for."""
         own = self._setting("mean_field_architecture") or {}
-        for name, most in {"layers": num_tensors, "head_layers": num_tensors, "steps": 10**6}.items():
+        counted = dict.fromkeys(("layers", "head_layers", "mean_field_members"), num_tensors)
+        for name, most in {**counted, "steps": 10**6}.items():
             asked = max(self._setting(name), own.get(name, 0))
             if asked > most:
                 raise ConfigError(f"{name}={asked} does not fit the saved weights")
@@ -416,7 +425,9 @@ class ReDiSC(JointAnswers):
         fanouts = (self._setting("fanout"), self._setting("inference_fanout"))
         scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
         parts = (architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
-        return Blueprint(*parts, self._mean_field_architecture(architecture))
+        anchor = self._setting("mean_field_temperature") if self._setting("anchored") else None
+        own = self._mean_field_architecture(architecture)
+        return Blueprint(*parts, own, self._setting("mean_field_members"), anchor)
 
     def _mean_field_architecture(self, shared: Architecture | ModuleMaker) -> Architecture | None:
         """Return the mean-field GNN's own architecture, None where it has the denoiser's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -13,11 +13,20 @@ from redisc.clock import Told
 from redisc.diffusion import CHAINS_AT_ONCE, ReverseProcess, Schedule, chain_rule, elbo, get_routing
 from redisc.diffusion.sampler import Denoise
 from redisc.em import Sampled, draw_samples, watched
-from redisc.engine import Engine, Scale, engine_for
+from redisc.engine import AnchoredEngine, Engine, Scale, anchor_of, engine_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_weights
-from redisc.nn import Architecture, Denoiser, Gate, MeanField, ModuleDenoiser, ModuleMaker, ModuleMeanField
+from redisc.nn import (
+    Architecture,
+    Committee,
+    Denoiser,
+    Gate,
+    MeanField,
+    ModuleDenoiser,
+    ModuleMaker,
+    ModuleMeanField,
+)
 from redisc.origin import Origin
 from redisc.seeds import derive_seed
 
@@ -33,15 +42,21 @@ class Blueprint:
     device: str
     scale: Scale = field(default_factory=Scale)
     mean_field: Architecture | None = None  # of the mean-field GNN, where it has one of its own
+    members: int = 1  # mean-field GNNs
+    anchor_temperature: float | None = None  # τ where denoisers start from the mean-field GNN's answer
 
-    def build(self, num_features: int, num_classes: int) -> tuple[Denoiser, MeanField]:
-        """Return a denoiser and a mean-field GNN without weights worth having."""
+    def build(self, num_features: int, num_classes: int) -> tuple[Denoiser, MeanField | Committee]:
+        """Return a denoiser and a mean-field GNN, or a committee of them, without weights worth having."""
         steps, shape = self.schedule.steps, (num_features, num_classes)
+        make: Any = self.architecture  # a user's module has the same methods as ours, but is no subclass
+        denoiser: Any
         if isinstance(self.architecture, Architecture):
-            of_mean_field = self.mean_field or self.architecture
-            return Denoiser(self.architecture, *shape, steps, self.gate), MeanField(of_mean_field, *shape)
-        make: Any = self.architecture  # a user's module has the same methods, but is no subclass
-        return ModuleDenoiser(make, *shape, steps), ModuleMeanField(make, *shape)  # type: ignore[return-value]
+            denoiser = Denoiser(self.architecture, *shape, steps, self.gate)
+            members = [MeanField(self.mean_field or self.architecture, *shape) for _ in range(self.members)]
+        else:
+            denoiser = ModuleDenoiser(make, *shape, steps)
+            members = [cast(MeanField, ModuleMeanField(make, *shape)) for _ in range(self.members)]
+        return denoiser, members[0] if self.members == 1 else Committee(members)
 
     def place(self, network: torch.nn.Module) -> None:
         """Move a network to the device and dtype of the model."""
@@ -54,7 +69,7 @@ class JointModel:
 
     blueprint: Blueprint
     denoiser: Denoiser
-    mean_field: MeanField
+    mean_field: MeanField | Committee
     origin: Origin
 
     @classmethod
@@ -66,7 +81,7 @@ class JointModel:
         return cls(blueprint, denoiser, mean_field, origin)
 
     def engine(self, graph: Graph, told: Told | None = None) -> Engine:
-        """Prepare a graph for questions; `told` hears how far that is."""
+        """Prepare a graph for training; `told` hears how far that is."""
         topology, features = self.origin.prepare(graph, self.blueprint.dtype, self.blueprint.device)
         if graph.edge_weight is not None and not isinstance(self.blueprint.architecture, Architecture):
             raise UnsupportedGraphError(
@@ -76,6 +91,13 @@ class JointModel:
         blueprint = self.blueprint
         shape = (blueprint.architecture, len(self.origin.classes), blueprint.scale)
         return engine_for(topology, features, *shape, told)
+
+    def fitted_engine(self, graph: Graph, told: Told | None = None) -> Engine:
+        """Prepare a graph for questions to the fitted networks, whose denoiser may be anchored."""
+        engine, temperature = self.engine(graph, told), self.blueprint.anchor_temperature
+        if temperature is None:
+            return engine
+        return AnchoredEngine(engine, anchor_of(engine.opinion(self.mean_field), temperature))
 
     def draw(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from redisc.clock import Clock
+from redisc.clock import Ticking
 from redisc.state import State, optimiser_state, restore_network, restore_optimiser, weights_state
 from redisc.world import world
 
@@ -48,7 +48,7 @@ class Training:
         self,
         loss: Callable[[], Tensor],
         validate: Callable[[], float],
-        clock: Clock,
+        clock: Ticking,
         phase: str,
         after_epoch: Callable[[], None] | None = None,
         updates: int = 1,
@@ -100,7 +100,7 @@ def train(
     loss: Callable[[], Tensor],
     validate: Callable[[], float],
     pace: Pace,
-    clock: Clock,
+    clock: Ticking,
     phase: str = "training",
     updates: int = 1,
 ) -> Trained:

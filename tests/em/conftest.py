@@ -10,7 +10,7 @@ from examples import random_graph
 from redisc.diffusion import MASKED, Schedule, get_schedule
 from redisc.em import EMConfig, Trainer
 from redisc.model import Blueprint, JointModel
-from redisc.nn import Architecture
+from redisc.nn import Architecture, members_of
 from redisc.origin import Origin
 from redisc.problem import Problem, Validation
 from redisc.seeds import torch_generator
@@ -52,15 +52,24 @@ class Bench:
 
 
 def make_bench(
-    nodes=30, classes=3, train=14, val=9, steps=6, gate="vector", schedule="cosine", metric="accuracy", dropout=0.0
+    nodes=30,
+    classes=3,
+    train=14,
+    val=9,
+    steps=6,
+    gate="vector",
+    schedule="cosine",
+    metric="accuracy",
+    dropout=0.0,
+    members=1,
 ) -> Bench:
     graph = random_graph(0, nodes=nodes, classes=classes, edges=2 * nodes)
     architecture = Architecture(hidden=8, dropout=dropout, input_dropout=dropout)
     table = get_schedule(schedule, steps)
     known = np.where(np.arange(nodes) < train, graph.y, MASKED)
-    blueprint = Blueprint(architecture, gate, table, torch.float64, "cpu")
+    blueprint = Blueprint(architecture, gate, table, torch.float64, "cpu", members=members)
     model = JointModel.new(blueprint, Origin.of(graph, "none", np.arange(classes), known, known >= 0, 0))
-    for network in (model.denoiser, model.mean_field):
+    for network in (model.denoiser, *members_of(model.mean_field)):
         network.reset_parameters(torch_generator(0, "bench"))
     held_out = np.arange(train, train + val)
     validation = Validation(held_out, graph.y[held_out], metric)

@@ -85,6 +85,7 @@ STOPS = {
         {"batch_size": 5, "batches_per_draw": 3, "masks": 2},
         {"batch_size": 5, "batches_of": "clusters", "masks": 1},
         {"class_shares": "estimated", "mean_field_epochs": 40, "mean_field_learning_rate": 0.1},
+        {"anchored": True, "mean_field_temperature": 0.7},
     ],
     ids=lambda settings: " ".join(map(str, settings.values())),
 )
@@ -96,6 +97,17 @@ def test_a_killed_fit_ends_in_the_same_bits(bench, tmp_path, settings, stops):
     assert_same(outcome(trainer), expected)
     assert not (tmp_path / "state").exists()
     assert bool(trainer.history.class_shares) == ("class_shares" in settings)
+
+
+@pytest.mark.parametrize("stops", [[3], [5], [6], [15], [2, 8, 14]], ids=str)
+def test_a_committee_that_is_killed_ends_in_the_same_bits(bench, tmp_path, stops):
+    settings, committee = {"anchored": True}, {**NOISY, "members": 3}
+    expected = undisturbed(bench(**committee), **settings)
+    for stop in stops:
+        again = (tmp_path / "state").exists()
+        run(bench(**committee), tmp_path / "state", 0, again, ("mean-field", stop), **settings)
+    trainer, _ = run(bench(**committee), tmp_path / "state", 0, True, **settings)
+    assert_same(outcome(trainer), expected)
 
 
 def test_between_two_saves_a_fit_goes_on_from_the_first(bench, tmp_path):

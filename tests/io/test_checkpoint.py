@@ -72,8 +72,9 @@ def contents(folder):
         {"backbone": "sage", "time_aware": False, "dtype": "float64", "initial_residual": 0.1},
         {"feature_scaling": "standard", "class_weight": {0: 2.0, 2: 0.5}, "clamp": "train+val"},
         {"schedule": "linear", "gate": "scalar", "hidden": np.int64(8), "evaluation_temperature": 0.5},
+        {"anchored": True, "mean_field_members": 3, "mean_field_temperature": 0.4},
     ],
-    ids=["default", "gat_sep", "sage", "scaled", "numpy settings"],
+    ids=["default", "gat_sep", "sage", "scaled", "numpy settings", "anchored committee"],
 )
 def test_a_loaded_model_says_the_same_to_the_bit(settings, tmp_path):
     clf = fit(**settings)
@@ -283,7 +284,9 @@ def test_sizes_and_classes_that_do_not_fit_are_recognised(folder, name, value):
 
 
 @pytest.mark.parametrize("size", [10**9, 10**18, 10**30])
-@pytest.mark.parametrize("name", ["hidden", "layers", "head_layers", "heads", "steps", "num_features"])
+@pytest.mark.parametrize(
+    "name", ["hidden", "layers", "head_layers", "heads", "steps", "num_features", "mean_field_members"]
+)
 def test_a_forged_size_allocates_nothing(folder, name, size):
     def forge(config):
         place = config if name == "num_features" else config["settings"]

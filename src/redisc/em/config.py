@@ -48,7 +48,9 @@ class EMConfig:
     mean_field_weight_decay: float = 5e-4  # coupled
     mean_field_consistency: float = 0.0  # weight of the disagreement between views of dropout
     mean_field_views: int = 4  # passes with dropout an update, where they are to agree
+    mean_field_members: int = 1  # networks of the warm start, whose mean probabilities count
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
+    anchored: bool = False  # the denoiser's logits start from the mean-field GNN's answer
     class_shares: ClassShares = "labelled"  # of the unlabelled nodes: as among the labels, or estimated
 
     def __post_init__(self) -> None:
@@ -76,7 +78,7 @@ class EMConfig:
 _BOUNDS: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
         ("iterations", "masks", "e_step_every", "e_step_samples", "queue_size", "evaluate_every", "batches_per_draw",
-         "mean_field_views"),
+         "mean_field_views", "mean_field_members"),
         lambda value: value >= 1,
         "at least 1",
     ),

@@ -12,16 +12,16 @@ from torch import Tensor
 from redisc.clock import Clock, Told
 from redisc.diffusion import ReverseProcess, Schedule, get_routing
 from redisc.em.class_shares import drawn_shares
+from redisc.em.committee import train_committee
 from redisc.em.config import EMConfig
 from redisc.em.e_step import EStep, draw_one, watched
 from redisc.em.keeper import Keeper
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
-from redisc.em.warm_start import WarmStart, sample_mean_field, train_mean_field
-from redisc.engine import Engine
+from redisc.em.warm_start import WarmStart, sample_mean_field
+from redisc.engine import AnchoredEngine, Engine, anchor_of
 from redisc.io.scratch import Allocate
-from redisc.kernels.dropout import Dropout
-from redisc.nn import Denoiser, MeanField
+from redisc.nn import Committee, Denoiser, MeanField
 from redisc.problem import Problem
 from redisc.seeds import derive_seed, numpy_generator, torch_generator
 from redisc.state import State, restore_network, weights_state
@@ -52,12 +52,15 @@ class History:
 
 
 class Trainer:
-    """Fits a denoiser to a problem. The models handed in are trained in place and end with their best weights."""
+    """Fits a denoiser to a problem. The models handed in are trained in place and end with their best weights.
+
+    `engine` answers for the denoiser as it was trained: after the warm start it may be anchored.
+    """
 
     def __init__(
         self,
         denoiser: Denoiser,
-        mean_field: MeanField,
+        mean_field: MeanField | Committee,
         engine: Engine,
         problem: Problem,
         schedule: Schedule,
@@ -84,7 +87,7 @@ class Trainer:
             self._warm = self._warm_start(clock, keeper)
             self.denoiser.reset_parameters(torch_generator(self.seed, "denoiser"))
             self._best = copy.deepcopy(self.denoiser.state_dict())
-            self._m_step.shift = self._warm.shift
+            self._start_from(self._warm)
             if keeper is not None:
                 keeper.save(DIFFUSION, clock, self.state())
         try:
@@ -124,7 +127,7 @@ class Trainer:
         self._best = state.part("best_denoiser").tensors
         self.queue.restore(state.part("queue"))
         self._m_step.restore(state.part("m_step"))
-        self._m_step.shift = self._warm.shift
+        self._start_from(self._warm)
 
     def _resume(self, clock: Clock, keeper: Keeper) -> bool:
         """Take over a state of the alternation; tell whether there was one."""
@@ -136,11 +139,7 @@ class Trainer:
 
     def _warm_start(self, clock: Clock, keeper: Keeper | None) -> WarmStart:
         """Lines 1 to 8: fill the queue with S samples of the mean-field GNN."""
-        self.mean_field.reset_parameters(torch_generator(self.seed, "mean-field"))
-        dropout = Dropout(numpy_generator(self.seed, "mean-field dropout"))
-        batches = derive_seed(self.seed, "mean-field batches")
-        shared = (self.engine, self.problem, self.config, dropout, batches, clock, keeper)
-        warm = train_mean_field(self.mean_field, *shared)
+        warm = train_committee(self.mean_field, self.engine, self.problem, self.config, self.seed, clock, keeper)
         samples = sample_mean_field(
             warm.probabilities,
             self.problem.known,
@@ -157,6 +156,14 @@ class Trainer:
         self.history.mean_field_validation = warm.validation
         self.history.mean_field_epochs, self.history.mean_field_seconds = warm.epochs, clock.elapsed
         return warm
+
+    def _start_from(self, warm: WarmStart) -> None:
+        """Hand the steps what the warm start found: the classes' shift, and the answer that denoisers start from."""
+        self._m_step.shift = warm.shift
+        if self.config.anchored:
+            anchor = anchor_of(warm.probabilities, self.config.mean_field_temperature)
+            self.engine = AnchoredEngine(self.engine, anchor)
+            self._e_step.engine = self._m_step.engine = self.engine
 
     def _alternate(self, clock: Clock, keeper: Keeper | None) -> str:
         """Lines 10 to 17: E-steps and M-steps from where the fit stands; returns what ended them."""

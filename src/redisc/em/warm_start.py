@@ -10,16 +10,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from redisc.clock import Clock
+from redisc.clock import Clock, Ticking
 from redisc.diffusion.masking import MASKED
 from redisc.em.batches import Batches, places_for
 from redisc.em.class_shares import class_shift
 from redisc.em.config import EMConfig
 from redisc.em.consistency import disagreement
-from redisc.em.keeper import Keeper
 from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
-from redisc.nn import MeanField
+from redisc.nn import Committee, MeanField
 from redisc.problem import Problem
 from redisc.seeds import derive_seed
 from redisc.state import State
@@ -59,13 +58,24 @@ def train_mean_field(
     dropout: Dropout,
     batch_seed: int,
     clock: Clock,
-    keeper: Keeper | None = None,
 ) -> WarmStart:
-    """Train the mean-field GNN in place and return its answers.
+    """Train one mean-field GNN in place and return its answers."""
+    epochs = MeanFieldTraining(model, engine, problem, config, dropout, batch_seed).run(clock)
+    return ask_mean_field(model, engine, problem, config, epochs)
 
-    A `keeper` is given the state now and then, and the training goes on from the one that it found.
-    """
-    return MeanFieldTraining(model, engine, problem, config, dropout, batch_seed).run(clock, keeper)
+
+def ask_mean_field(
+    model: MeanField | Committee, engine: Engine, problem: Problem, config: EMConfig, epochs: int
+) -> WarmStart:
+    """Return what trained networks answer; where class shares are to be estimated, their logits are shifted first."""
+    probabilities, shift = engine.opinion(model), None
+    if config.class_shares == "estimated":
+        shift = class_shift(probabilities, problem.known)
+    if shift is not None:
+        model.shift(shift)
+        probabilities = engine.opinion(model)
+    score = problem.validation.score(probabilities.argmax(1), probabilities)
+    return WarmStart(probabilities, score, epochs, shift)
 
 
 class MeanFieldTraining:
@@ -79,31 +89,28 @@ class MeanFieldTraining:
         self._batches = Batches(labelled, config.batch_size or len(labelled), batch_seed, places_for(engine, config))
         self._batch_seed = batch_seed
         self._judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
+        pace = (config.mean_field_epochs, config.mean_field_patience)
+        step = (config.mean_field_learning_rate, config.mean_field_weight_decay)
+        self._training = Training(model, Pace(*pace, *step))
 
-    def run(self, clock: Clock, keeper: Keeper | None = None) -> WarmStart:
-        """Train until the validation score stops rising; the weights with the best one are restored."""
-        config = self.config
-        pace = Pace(
-            config.mean_field_epochs,
-            config.mean_field_patience,
-            config.mean_field_learning_rate,
-            config.mean_field_weight_decay,
-        )
-        training = Training(self.model, pace)
-        keep = None if keeper is None else _kept_by(keeper, training, self.dropout, self._batches, clock)
-        trained = training.run(self.loss, self.validate, clock, MEAN_FIELD, keep, self._batches.per_round)
-        probabilities, shift = self._answer(), None
-        if config.class_shares == "estimated":
-            shift = class_shift(probabilities, self.problem.known)
-        if shift is not None:
-            self.model.shift(shift)
-            probabilities = self._answer()
-        score = self.problem.validation.score(probabilities.argmax(1), probabilities)
-        return WarmStart(probabilities, score, trained.epochs, shift)
+    def run(self, clock: Ticking, after_epoch: Callable[[], None] | None = None) -> int:
+        """Train until the validation score stops rising, restore the best weights and return how many epochs it took.
 
-    def _answer(self) -> Tensor:
-        with torch.no_grad():
-            return self.engine.mean_field(self.model).softmax(1)
+        `after_epoch` is called after every epoch but the last.
+        """
+        loops = (clock, MEAN_FIELD, after_epoch, self._batches.per_round)
+        return self._training.run(self.loss, self.validate, *loops).epochs
+
+    def state(self) -> State:
+        """Return all that the training needs to go on from here."""
+        reached = State({"dropout": self.dropout.state(), "batches": self._batches.position})
+        return reached.joined(training=self._training.state())
+
+    def restore(self, state: State) -> None:
+        """Go on from a state."""
+        self._training.restore(state.part("training"))
+        self.dropout.restore(state.figures["dropout"])
+        self._batches.position = state.figures["batches"]
 
     def loss(self) -> Tensor:
         """Return the loss of the next batch of labelled nodes."""
@@ -134,25 +141,6 @@ def consistent_loss(views: Tensor, rows: Tensor, problem: Problem, weight: float
     targets = problem.known[rows].expand(len(views), -1)
     fit = F.cross_entropy(views[:, rows].flatten(0, 1), targets.flatten(), weight=problem.class_weight)
     return fit + weight * disagreement(views)
-
-
-def _kept_by(
-    keeper: Keeper, training: Training, dropout: Dropout, batches: Batches, clock: Clock
-) -> Callable[[], None]:
-    """Take over the state that was found, and return what is to be called after every epoch."""
-    with keeper.reading():
-        state = keeper.found(MEAN_FIELD, clock)
-        if state is not None:
-            training.restore(state.part("training"))
-            dropout.restore(state.figures["dropout"])
-            batches.position = state.figures["batches"]
-
-    def keep() -> None:
-        if keeper.is_due():
-            reached = State({"dropout": dropout.state(), "batches": batches.position}).joined(training=training.state())
-            keeper.save(MEAN_FIELD, clock, reached)
-
-    return keep
 
 
 def sample_mean_field(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import torch
 from torch import Tensor
 
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.topology import Topology
 from redisc.kernels.dropout import Dropout
-from redisc.nn import Denoiser, MeanField
+from redisc.nn import Committee, Denoiser, MeanField, mean_probabilities
 
 
 class Engine(ABC):
@@ -42,6 +43,11 @@ class Engine(ABC):
     @abstractmethod
     def denoise(self, denoiser: Denoiser) -> Denoise:
         """Return the denoiser as the sampler asks for it; what no label changes is computed now."""
+
+    def opinion(self, model: MeanField | Committee) -> Tensor:
+        """Return what the mean-field GNN, or a committee of them, finds probable: `(N, C)`."""
+        with torch.no_grad():
+            return mean_probabilities(model, self.mean_field)
 
     def announce(self, rows: Tensor, depth: int, draw: int) -> None:
         """Say which rows a network of that depth will be asked about next; an engine may prepare them meanwhile."""

@@ -3,6 +3,7 @@
 from redisc.nn.affine import Affine, Features
 from redisc.nn.architecture import BACKBONES, Architecture
 from redisc.nn.block import Block, Weighting
+from redisc.nn.committee import Committee, mean_probabilities, members_of
 from redisc.nn.denoiser import Conditioning, Denoiser
 from redisc.nn.mean_field import MeanField
 from redisc.nn.module_backbone import ModuleDenoiser, ModuleMaker, ModuleMeanField
@@ -14,6 +15,7 @@ __all__ = [
     "Affine",
     "Architecture",
     "Block",
+    "Committee",
     "Conditioning",
     "ConvStack",
     "Denoiser",
@@ -28,5 +30,7 @@ __all__ = [
     "TimeGate",
     "Weighting",
     "check_gate",
+    "mean_probabilities",
+    "members_of",
     "sinusoidal_encoding",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from redisc.diffusion import trace_chain
+from redisc.engine import anchor_of
 from redisc.errors import ConfigError
 from redisc.graph import Graph
 from redisc.model import JointModel
@@ -27,6 +28,9 @@ def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing:
     part = Part.of(graph, world(), model.blueprint.dtype)
     features = model.origin.scaling.apply(graph.x[part.start : part.stop], model.blueprint.dtype)
     engine, known = PartEngine(part, features, architecture.hops), model.origin.known_for(graph)
-    process = model.process(engine.denoise(model.denoiser), known, temperature, "evaluation", routing)
+    anchor, tau = None, model.blueprint.anchor_temperature
+    if tau is not None:
+        anchor = anchor_of(engine.opinion(model.mean_field), tau)
+    process = model.process(engine.denoise(model.denoiser, anchor), known, temperature, "evaluation", routing)
     walked = trace_chain(process)
     return walked.labels, walked.confidence

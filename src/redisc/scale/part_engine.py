@@ -14,7 +14,7 @@ from redisc.kernels.compiled import view
 from redisc.kernels.hops import append_loops
 from redisc.kernels.labels import count_labels_at, mix_shares, read_table
 from redisc.kernels.spread import spread_rows
-from redisc.nn import Denoiser, Features, MeanField
+from redisc.nn import Committee, Denoiser, Features, MeanField, mean_probabilities
 from redisc.nn.block import Block, Weighting
 from redisc.nn.convs import HopConv
 from redisc.scale.part import Part
@@ -118,8 +118,15 @@ class PartEngine:
         blocks = [PartBlock(self.part, labels)] * denoiser.depth
         return denoiser(blocks, denoiser.project(self.features), denoiser.condition(t))
 
-    def denoise(self, denoiser: Denoiser) -> Denoise:
-        """Return the denoiser as the sampler asks: every rank answers for its own rows and learns the others'."""
+    def opinion(self, model: MeanField | Committee) -> Tensor:
+        """Return probabilities of the own nodes `(n, C)`, of a committee the mean."""
+        return mean_probabilities(model, self.mean_field)
+
+    def denoise(self, denoiser: Denoiser, anchor: Tensor | None = None) -> Denoise:
+        """Return the denoiser as the sampler asks: every rank answers for its own rows and learns the others'.
+
+        `anchor (n, C)` is added to the own nodes' logits; see `redisc.engine.AnchoredEngine`.
+        """
         with torch.no_grad():
             projected = denoiser.project(self.features)
 
@@ -129,7 +136,8 @@ class PartEngine:
             logits = denoiser(blocks, projected, denoiser.condition(torch.tensor([t])))
             mine = self.part.owned(node)
             answer = logits.new_zeros(len(node), denoiser.num_classes)
-            answer[mine] = logits[node[mine] - self.part.start, chain[mine]]
+            own = node[mine] - self.part.start
+            answer[mine] = logits[own, chain[mine]] + (0 if anchor is None else anchor[own])
             return self.part.world.sum(answer)
 
         return denoise

@@ -1,0 +1,61 @@
+"""Denoisers that start from the mean-field GNN's answer and learn what labels change in it."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from redisc.diffusion.sampler import Denoise
+from redisc.engine.engine import Engine
+from redisc.kernels.dropout import Dropout
+from redisc.nn import Denoiser, MeanField
+
+_FLOOR = 1e-6
+"""The least probability that the mean-field GNN's answer counts as: no class is ruled out for good."""
+
+
+def anchor_of(probabilities: Tensor, temperature: float) -> Tensor:
+    """Return log p_φ / τ `(N, C)`: the logits of the samples that first fill the queue."""
+    return probabilities.clamp_min(_FLOOR).log_().div_(temperature)
+
+
+class AnchoredEngine(Engine):
+    """Another engine's answers, with D_θ = softmax(log p_φ / τ + f_θ(Y(t), t, G)) for its denoisers f_θ.
+
+    Samples of the mean-field GNN then teach the denoiser nothing, and it learns from known labels and from its own
+    E-steps. `anchor (N, C)` is log p_φ / τ.
+    """
+
+    def __init__(self, engine: Engine, anchor: Tensor) -> None:
+        self._engine, self._anchor = engine, anchor
+        self.topology = engine.topology
+
+    def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
+        """Return logits `(N, C)` of the mean-field GNN."""
+        return self._engine.mean_field(model, dropout)
+
+    def mean_field_rows(self, model: MeanField, rows: Tensor, dropout: Dropout | None = None, draw: int = 0) -> Tensor:
+        """Return logits `(R, C)` of the mean-field GNN."""
+        return self._engine.mean_field_rows(model, rows, dropout, draw)
+
+    def noisy_logits(self, denoiser: Denoiser, labels: Tensor, t: Tensor, dropout: Dropout | None = None) -> Tensor:
+        """Return logits `(N, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
+        return self._engine.noisy_logits(denoiser, labels, t, dropout) + self._anchor[:, None]
+
+    def noisy_rows(
+        self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None, draw: int = 0
+    ) -> Tensor:
+        """Return logits `(R, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
+        return self._engine.noisy_rows(denoiser, labels, t, rows, dropout, draw) + self._anchor[rows, None]
+
+    def denoise(self, denoiser: Denoiser) -> Denoise:
+        """Return the denoiser as the sampler asks for it."""
+        ask, anchor = self._engine.denoise(denoiser), self._anchor
+
+        def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
+            return ask(labels, t, chain, node) + anchor[node]
+
+        return denoise
+
+    def announce(self, rows: Tensor, depth: int, draw: int) -> None:
+        """Pass on which rows will be asked about next."""
+        self._engine.announce(rows, depth, draw)

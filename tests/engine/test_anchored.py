@@ -1,0 +1,66 @@
+"""Denoisers that start from the mean-field GNN's answer: the anchor is added on every way of asking."""
+
+import numpy as np
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples import random_graph
+from nn.networks import denoiser, engine, mean_field, noisy_labels, normal, steps_of
+from redisc.diffusion import MASKED, ReverseProcess, get_routing, get_schedule
+from redisc.engine import AnchoredEngine, anchor_of
+
+SEEDS = st.integers(0, 10_000)
+BACKBONES = st.sampled_from(["gcn", "gat", "sage", "gat_sep"])
+
+
+def both(seed, temperature=0.5):
+    """An engine, the same with an anchor, and the anchor."""
+    plain = engine(random_graph(seed))
+    anchor = anchor_of(normal(seed, 12, 3).softmax(1), temperature)
+    return plain, AnchoredEngine(plain, anchor), anchor
+
+
+@given(SEEDS, BACKBONES)
+def test_logits_of_every_kind_are_the_denoisers_own_and_the_anchor(seed, backbone):
+    plain, anchored, anchor = both(seed)
+    model, labels, t = denoiser(backbone, seed=seed), noisy_labels(seed, 4), steps_of(seed, 4)
+    rows, chain, node = torch.tensor([7, 0, 3]), torch.tensor([0, 1, 3]), torch.tensor([5, 5, 2])
+    with torch.no_grad():
+        whole = plain.noisy_logits(model, labels, t)
+        assert torch.equal(anchored.noisy_logits(model, labels, t), whole + anchor[:, None])
+        asked = anchored.noisy_rows(model, labels, t, rows)
+        torch.testing.assert_close(asked, (whole + anchor[:, None])[rows], rtol=0, atol=1e-12)
+        answer = anchored.denoise(model)(labels, 4, chain, node)
+        expected = plain.denoise(model)(labels, 4, chain, node) + anchor[node]
+    torch.testing.assert_close(answer, expected, rtol=0, atol=1e-12)
+
+
+@given(SEEDS)
+def test_the_mean_field_answer_is_left_alone(seed):
+    plain, anchored, _ = both(seed)
+    field = mean_field(seed=seed)
+    assert torch.equal(anchored.opinion(field), plain.opinion(field))
+    rows = torch.tensor([4, 1])
+    assert torch.equal(anchored.mean_field_rows(field, rows), plain.mean_field_rows(field, rows))
+
+
+@given(SEEDS, st.floats(0.1, 2))
+def test_a_denoiser_that_says_nothing_answers_as_the_tempered_mean_field_gnn(seed, temperature):
+    plain = engine(random_graph(seed))
+    probabilities = plain.opinion(mean_field(seed=seed))
+    silent = denoiser(seed=seed)
+    with torch.no_grad():
+        for parameter in silent.parameters():
+            parameter.zero_()
+        anchored = AnchoredEngine(plain, anchor_of(probabilities, temperature))
+        said = anchored.noisy_logits(silent, noisy_labels(seed, 2), steps_of(seed, 2))[:, 0].softmax(1)
+    tempered = probabilities ** (1 / temperature)
+    torch.testing.assert_close(said, tempered / tempered.sum(1, keepdim=True), rtol=0, atol=1e-5)
+    known = torch.full((12,), MASKED)
+    chain = ReverseProcess(anchored.denoise(silent), get_schedule("cosine", 10), get_routing("uniform"), known, 0, 0.0)
+    assert np.array_equal(chain.run(1)[0], probabilities.argmax(1))
+
+
+def test_no_class_is_ruled_out_for_good():
+    assert torch.isfinite(anchor_of(torch.tensor([[1.0, 0.0]]), 0.1)).all()
