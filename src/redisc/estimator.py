@@ -98,8 +98,9 @@ class ReDiSC(JointAnswers):
         mean_field_members: Mean-field GNNs that are trained one after the other; the mean of their probabilities is the
             warm start.
         mean_field_temperature: Of the samples that first fill the queue.
-        anchored: Let the denoiser start from the mean-field GNN's answer, at the temperature of those samples, and
-            learn what labels change in it; for graphs where it would lose some of what the warm start knows.
+        anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
+            what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0
+            leaves it out, 1 / `mean_field_temperature` hardly moves away from the warm start.
         class_shares: How common classes are among unlabelled nodes: "labelled" takes them to be as among the labels;
             "estimated" asks the mean-field GNN's answers and shifts both networks' logits, for higher accuracy where
             labels were drawn class by class from uneven classes.
@@ -184,7 +185,7 @@ class ReDiSC(JointAnswers):
         mean_field_views: int = 4,
         mean_field_members: int = 1,
         mean_field_temperature: float = 0.5,
-        anchored: bool = False,
+        anchor: float = 0.0,
         class_shares: str = "labelled",
         metric: str = "accuracy",
         class_weight: str | Mapping[Any, float] | None = None,
@@ -246,7 +247,7 @@ class ReDiSC(JointAnswers):
         self.mean_field_views = mean_field_views
         self.mean_field_members = mean_field_members
         self.mean_field_temperature = mean_field_temperature
-        self.anchored = anchored
+        self.anchor = anchor
         self.class_shares = class_shares
         self.metric = metric
         self.class_weight = class_weight
@@ -425,9 +426,8 @@ class ReDiSC(JointAnswers):
         fanouts = (self._setting("fanout"), self._setting("inference_fanout"))
         scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
         parts = (architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
-        anchor = self._setting("mean_field_temperature") if self._setting("anchored") else None
-        own = self._mean_field_architecture(architecture)
-        return Blueprint(*parts, own, self._setting("mean_field_members"), anchor)
+        committee = (self._mean_field_architecture(architecture), self._setting("mean_field_members"))
+        return Blueprint(*parts, *committee, self._setting("anchor"))
 
     def _mean_field_architecture(self, shared: Architecture | ModuleMaker) -> Architecture | None:
         """Return the mean-field GNN's own architecture, None where it has the denoiser's."""

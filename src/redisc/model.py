@@ -43,7 +43,7 @@ class Blueprint:
     scale: Scale = field(default_factory=Scale)
     mean_field: Architecture | None = None  # of the mean-field GNN, where it has one of its own
     members: int = 1  # mean-field GNNs
-    anchor_temperature: float | None = None  # τ where denoisers start from the mean-field GNN's answer
+    anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that denoisers start from
 
     def build(self, num_features: int, num_classes: int) -> tuple[Denoiser, MeanField | Committee]:
         """Return a denoiser and a mean-field GNN, or a committee of them, without weights worth having."""
@@ -94,10 +94,8 @@ class JointModel:
 
     def fitted_engine(self, graph: Graph, told: Told | None = None) -> Engine:
         """Prepare a graph for questions to the fitted networks, whose denoiser may be anchored."""
-        engine, temperature = self.engine(graph, told), self.blueprint.anchor_temperature
-        if temperature is None:
-            return engine
-        return AnchoredEngine(engine, anchor_of(engine.opinion(self.mean_field), temperature))
+        engine, share = self.engine(graph, told), self.blueprint.anchor
+        return AnchoredEngine(engine, anchor_of(engine.opinion(self.mean_field), share)) if share else engine
 
     def draw(
         self,

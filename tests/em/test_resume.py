@@ -85,7 +85,7 @@ STOPS = {
         {"batch_size": 5, "batches_per_draw": 3, "masks": 2},
         {"batch_size": 5, "batches_of": "clusters", "masks": 1},
         {"class_shares": "estimated", "mean_field_epochs": 40, "mean_field_learning_rate": 0.1},
-        {"anchored": True, "mean_field_temperature": 0.7},
+        {"anchor": 0.7, "mean_field_temperature": 0.7},
     ],
     ids=lambda settings: " ".join(map(str, settings.values())),
 )
@@ -101,7 +101,7 @@ def test_a_killed_fit_ends_in_the_same_bits(bench, tmp_path, settings, stops):
 
 @pytest.mark.parametrize("stops", [[3], [5], [6], [15], [2, 8, 14]], ids=str)
 def test_a_committee_that_is_killed_ends_in_the_same_bits(bench, tmp_path, stops):
-    settings, committee = {"anchored": True}, {**NOISY, "members": 3}
+    settings, committee = {"anchor": 1.0}, {**NOISY, "members": 3}
     expected = undisturbed(bench(**committee), **settings)
     for stop in stops:
         again = (tmp_path / "state").exists()

@@ -72,7 +72,7 @@ def contents(folder):
         {"backbone": "sage", "time_aware": False, "dtype": "float64", "initial_residual": 0.1},
         {"feature_scaling": "standard", "class_weight": {0: 2.0, 2: 0.5}, "clamp": "train+val"},
         {"schedule": "linear", "gate": "scalar", "hidden": np.int64(8), "evaluation_temperature": 0.5},
-        {"anchored": True, "mean_field_members": 3, "mean_field_temperature": 0.4},
+        {"anchor": 0.8, "mean_field_members": 3},
     ],
     ids=["default", "gat_sep", "sage", "scaled", "numpy settings", "anchored committee"],
 )

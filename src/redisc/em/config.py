@@ -50,7 +50,7 @@ class EMConfig:
     mean_field_views: int = 4  # passes with dropout an update, where they are to agree
     mean_field_members: int = 1  # networks of the warm start, whose mean probabilities count
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
-    anchored: bool = False  # the denoiser's logits start from the mean-field GNN's answer
+    anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that the denoiser's logits start from
     class_shares: ClassShares = "labelled"  # of the unlabelled nodes: as among the labels, or estimated
 
     def __post_init__(self) -> None:
@@ -89,7 +89,8 @@ _BOUNDS: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     ),
     (
         ("e_step_temperature", "evaluation_temperature", "warm_iterations", "batch_size", "weight_decay", "patience",
-         "mean_field_epochs", "mean_field_patience", "mean_field_weight_decay", "mean_field_consistency"),
+         "mean_field_epochs", "mean_field_patience", "mean_field_weight_decay", "mean_field_consistency",
+         "anchor"),
         lambda value: value >= 0,
         "0 or more",
     ),

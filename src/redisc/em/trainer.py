@@ -160,9 +160,8 @@ class Trainer:
     def _start_from(self, warm: WarmStart) -> None:
         """Hand the steps what the warm start found: the classes' shift, and the answer that denoisers start from."""
         self._m_step.shift = warm.shift
-        if self.config.anchored:
-            anchor = anchor_of(warm.probabilities, self.config.mean_field_temperature)
-            self.engine = AnchoredEngine(self.engine, anchor)
+        if self.config.anchor:
+            self.engine = AnchoredEngine(self.engine, anchor_of(warm.probabilities, self.config.anchor))
             self._e_step.engine = self._m_step.engine = self.engine
 
     def _alternate(self, clock: Clock, keeper: Keeper | None) -> str:

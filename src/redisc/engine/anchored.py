@@ -13,16 +13,16 @@ _FLOOR = 1e-6
 """The least probability that the mean-field GNN's answer counts as: no class is ruled out for good."""
 
 
-def anchor_of(probabilities: Tensor, temperature: float) -> Tensor:
-    """Return log p_φ / τ `(N, C)`: the logits of the samples that first fill the queue."""
-    return probabilities.clamp_min(_FLOOR).log_().div_(temperature)
+def anchor_of(probabilities: Tensor, share: float) -> Tensor:
+    """Return a log p_φ `(N, C)` for probabilities p_φ and a share a."""
+    return probabilities.clamp_min(_FLOOR).log_().mul_(share)
 
 
 class AnchoredEngine(Engine):
-    """Another engine's answers, with D_θ = softmax(log p_φ / τ + f_θ(Y(t), t, G)) for its denoisers f_θ.
+    """Another engine's answers, with D_θ = softmax(a log p_φ + f_θ(Y(t), t, G)) for its denoisers f_θ.
 
-    Samples of the mean-field GNN then teach the denoiser nothing, and it learns from known labels and from its own
-    E-steps. `anchor (N, C)` is log p_φ / τ.
+    `anchor (N, C)` is a log p_φ, the mean-field GNN's answer. With a = 1 / τ its samples at temperature τ teach f_θ
+    nothing, and what the warm start knows is kept; with less f_θ learns to be as sure as they are, from labels too.
     """
 
     def __init__(self, engine: Engine, anchor: Tensor) -> None:

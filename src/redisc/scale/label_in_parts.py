@@ -28,9 +28,8 @@ def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing:
     part = Part.of(graph, world(), model.blueprint.dtype)
     features = model.origin.scaling.apply(graph.x[part.start : part.stop], model.blueprint.dtype)
     engine, known = PartEngine(part, features, architecture.hops), model.origin.known_for(graph)
-    anchor, tau = None, model.blueprint.anchor_temperature
-    if tau is not None:
-        anchor = anchor_of(engine.opinion(model.mean_field), tau)
+    share = model.blueprint.anchor
+    anchor = anchor_of(engine.opinion(model.mean_field), share) if share else None
     process = model.process(engine.denoise(model.denoiser, anchor), known, temperature, "evaluation", routing)
     walked = trace_chain(process)
     return walked.labels, walked.confidence
