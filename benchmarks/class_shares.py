@@ -9,7 +9,7 @@ Run: python benchmarks/class_shares.py amazon_computers amazon_computers-gcn --s
 
 import numpy as np
 import torch
-from seeds_of_a_recipe import each_seed
+from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC
 from redisc.em.class_shares import class_shift, drawn_shares
@@ -49,7 +49,7 @@ def measure(settings: dict, graph: Graph, split: Split, seed: int) -> tuple[np.n
 def main() -> None:
     """Print both accuracies for each seed and in the mean."""
     rows = []
-    for seed, graph, split, settings in each_seed(__doc__):
+    for seed, graph, split, settings in each_seed(parser_of(__doc__)):
         shares, figures = measure(settings, graph, split, seed)
         rows.append(figures)
         print(

@@ -7,7 +7,7 @@ Run: python benchmarks/hubs.py amazon_computers amazon_computers-gcn --seeds 0 1
 """
 
 import numpy as np
-from seeds_of_a_recipe import each_seed
+from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC, metrics
 from redisc.graph import Graph, Split
@@ -31,7 +31,7 @@ def with_hubs_right(graph: Graph, split: Split, labels: np.ndarray, hubs: np.nda
 
 def main() -> None:
     """Print, for each seed, the wrong ones among the five largest hubs and what setting hubs right would give."""
-    for seed, graph, split, settings in each_seed(__doc__):
+    for seed, graph, split, settings in each_seed(parser_of(__doc__)):
         labels = mean_field_labels(settings, graph, split, seed)
         order = np.argsort(-graph.degree, kind="stable")
         wrong = [int(graph.degree[hub]) for hub in order[:5] if labels[hub] != graph.y[hub] and not split.train[hub]]

@@ -11,12 +11,17 @@ from redisc.graph import Split
 from redisc.recipes import recipe_settings
 
 
-def each_seed(about: str | None) -> Iterator[tuple[int, Graph, Split, dict[str, Any]]]:
-    """Read the command line and yield, for each seed, its graph, its split and the recipe's settings."""
+def parser_of(about: str | None) -> argparse.ArgumentParser:
+    """Return a parser of such a command line, which a script may add options to."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument("dataset")
     parser.add_argument("recipe")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    return parser
+
+
+def each_seed(parser: argparse.ArgumentParser) -> Iterator[tuple[int, Graph, Split, dict[str, Any]]]:
+    """Read the command line and yield, for each seed, its graph, its split and the recipe's settings."""
     given = parser.parse_args()
     torch.set_num_threads(1)
     for seed in given.seeds:

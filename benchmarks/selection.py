@@ -9,7 +9,7 @@ Run: python benchmarks/selection.py amazon_photo amazon_photo-gcn --seeds 0 1 2
 from unittest.mock import patch
 
 import numpy as np
-from seeds_of_a_recipe import each_seed
+from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC, metrics
 from redisc.em.trainer import Trainer
@@ -48,7 +48,7 @@ def last_best(looks: list[dict[str, float]], key: str) -> dict[str, float]:
 def main() -> None:
     """Print test subgraph accuracy by both choices, for each seed and in the mean, with a 95 % interval of the gain."""
     rows = []
-    for seed, graph, split, settings in each_seed(__doc__):
+    for seed, graph, split, settings in each_seed(parser_of(__doc__)):
         answers = answers_at_looks(settings, graph, split, seed)
         looks = [scores(graph, split, labels) for labels in answers]
         rows.append([last_best(looks, f"val {key}")["test subgraph"] for key in ("node", "subgraph")])

@@ -1,0 +1,53 @@
+"""Whether several mean-field GNNs answer better than one, on validation nodes that chose no checkpoint.
+
+Half of the validation nodes choose the checkpoints of all networks, and the other half judges; then the halves change
+places. Judged on the nodes that chose it, a single network would look better than it is. No test label is read.
+
+Run: python benchmarks/committee.py amazon_photo amazon_photo-gcn --seeds 0 1 2 3 4 5 6 7 --members 4
+"""
+
+import numpy as np
+from seeds_of_a_recipe import each_seed, parser_of
+from sklearn.model_selection import StratifiedShuffleSplit
+
+from redisc import ReDiSC
+from redisc.graph import Graph
+
+BRIEF = {"iterations": 1, "queue_size": 1, "steps": 2, "mean_field_members": 1}  # one warm start, and little after it
+
+
+def halves(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cut nodes into two halves with about as many of each class."""
+    cut = StratifiedShuffleSplit(1, test_size=0.5, random_state=seed)
+    return next((nodes[one], nodes[other]) for one, other in cut.split(nodes, graph.y[nodes]))
+
+
+def accuracies(settings: dict, graph: Graph, train: np.ndarray, choose: np.ndarray, judge: np.ndarray, seeds: range):
+    """Return the mean accuracy of single networks on `judge`, and that of their mean probabilities, in percent."""
+    answers = []
+    for seed in seeds:
+        clf = ReDiSC(**{**settings, **BRIEF}, random_state=seed).fit(graph, train, choose)
+        answers.append(clf.mean_field_proba()[judge])
+    right = [clf.classes_[p.argmax(1)] == graph.y[judge] for p in (*answers, np.mean(answers, 0))]
+    return 100 * np.mean(right[:-1]), 100 * np.mean(right[-1])
+
+
+def main() -> None:
+    """Print both figures for each seed and half, and the gain with its 95 % interval."""
+    parser = parser_of(__doc__)
+    parser.add_argument("--members", type=int, default=4)
+    figures = []
+    for seed, graph, split, settings in each_seed(parser):
+        members = range(1000 * seed, 1000 * seed + parser.parse_args().members)
+        one, other = halves(graph, np.flatnonzero(split.val), seed)
+        for choose, judge in ((one, other), (other, one)):
+            figures.append(accuracies(settings, graph, split.train, choose, judge, members))
+            print(f"seed {seed}: one {figures[-1][0]:.2f}, together {figures[-1][1]:.2f}", flush=True)
+    alone, together = np.mean(figures, 0)
+    gains = np.diff(figures, axis=1)
+    half_width = 1.96 * gains.std(ddof=1) / len(gains) ** 0.5
+    print(f"one {alone:.2f}, together {together:.2f}, gain {gains.mean():+.2f} ± {half_width:.2f}")
+
+
+if __name__ == "__main__":
+    main()
