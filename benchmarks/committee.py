@@ -7,6 +7,7 @@ Run: python benchmarks/committee.py amazon_photo amazon_photo-gcn --seeds 0 1 2 
 """
 
 import numpy as np
+from scipy import stats
 from seeds_of_a_recipe import each_seed, parser_of
 from sklearn.model_selection import StratifiedShuffleSplit
 
@@ -22,7 +23,9 @@ def halves(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.n
     return next((nodes[one], nodes[other]) for one, other in cut.split(nodes, graph.y[nodes]))
 
 
-def accuracies(settings: dict, graph: Graph, train: np.ndarray, choose: np.ndarray, judge: np.ndarray, seeds: range):
+def accuracies(
+    settings: dict, graph: Graph, train: np.ndarray, choose: np.ndarray, judge: np.ndarray, seeds: range
+) -> tuple[float, float]:
     """Return the mean accuracy of single networks on `judge`, and that of their mean probabilities, in percent."""
     answers = []
     for seed in seeds:
@@ -33,19 +36,20 @@ def accuracies(settings: dict, graph: Graph, train: np.ndarray, choose: np.ndarr
 
 
 def main() -> None:
-    """Print both figures for each seed and half, and the gain with its 95 % interval."""
+    """Print both figures for each seed, the mean of its halves, and the gain with its 95 % interval."""
     parser = parser_of(__doc__)
     parser.add_argument("--members", type=int, default=4)
-    figures = []
+    size, figures = parser.parse_args().members, []
     for seed, graph, split, settings in each_seed(parser):
-        members = range(1000 * seed, 1000 * seed + parser.parse_args().members)
+        members = range(1000 * seed, 1000 * seed + size)
         one, other = halves(graph, np.flatnonzero(split.val), seed)
-        for choose, judge in ((one, other), (other, one)):
-            figures.append(accuracies(settings, graph, split.train, choose, judge, members))
-            print(f"seed {seed}: one {figures[-1][0]:.2f}, together {figures[-1][1]:.2f}", flush=True)
+        turns = ((one, other), (other, one))
+        judged = [accuracies(settings, graph, split.train, choose, judge, members) for choose, judge in turns]
+        figures.append(np.mean(judged, 0))
+        print(f"seed {seed}: one {figures[-1][0]:.2f}, together {figures[-1][1]:.2f}", flush=True)
     alone, together = np.mean(figures, 0)
-    gains = np.diff(figures, axis=1)
-    half_width = 1.96 * gains.std(ddof=1) / len(gains) ** 0.5
+    gains = np.diff(figures, axis=1).squeeze(1)
+    half_width = stats.t.ppf(0.975, len(gains) - 1) * stats.sem(gains) if len(gains) > 1 else float("nan")
     print(f"one {alone:.2f}, together {together:.2f}, gain {gains.mean():+.2f} ± {half_width:.2f}")
 
 

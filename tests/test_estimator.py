@@ -678,3 +678,43 @@ def test_questions_in_a_row_prepare_another_graph_once(clf, monkeypatch):
     assert prepared == [other]
     third = GRAPH.subgraph(np.arange(GRAPH.num_nodes - 2))
     assert len(clf.predict(third)) == GRAPH.num_nodes - 2
+
+
+def test_an_anchored_model_keeps_its_anchor_whatever_is_set_afterwards(tmp_path):
+    clf = fit(anchor=2.0, mean_field_members=2)
+    before = clf.predict_proba(2)
+    clf.set_params(anchor=0.0, mean_field_members=1)
+    other = Graph(x=GRAPH.x, edge_index=GRAPH.edge_index(), y=GRAPH.y)
+    assert np.array_equal(clf.predict_proba(2), before)
+    assert np.array_equal(clf.predict_proba(2, graph=other), before)
+    clf.save(tmp_path / "model")
+    assert ReDiSC.load(tmp_path / "model").anchor == 2.0
+
+
+def test_a_strong_anchor_holds_the_answers_to_the_warm_starts():
+    clf = fit(anchor=100.0)
+    free = clf.known_ == -1
+    sure = clf.mean_field_proba().max(1) > 0.55
+    assert np.array_equal(clf.predict()[free & sure], clf.classes_[clf.mean_field_proba().argmax(1)][free & sure])
+
+
+@pytest.mark.parametrize(
+    ("settings", "match"),
+    [
+        ({"anchor": -1.0}, "anchor=-1.0: it must be 0 or more"),
+        ({"anchor": 1e308}, "anchor=1e.308: it must be 100 or less"),
+        ({"anchor": float("nan")}, "anchor=nan"),
+        ({"anchor": 1.0, "priority": "train-cv"}, "it knows the hidden labels"),
+        ({"mean_field_members": 0}, "mean_field_members=0: it must be at least 1"),
+    ],
+)
+def test_wrong_anchors_and_committees_are_refused(settings, match):
+    with pytest.raises(ConfigError, match=match):
+        fit(**settings)
+
+
+def test_a_committee_of_modules_of_the_users_own_answers_by_its_mean():
+    alone, together = (fit(backbone=GCNConv, mean_field_members=count) for count in (1, 3))
+    assert together.num_parameters() > alone.num_parameters()
+    assert not np.allclose(alone.mean_field_proba(), together.mean_field_proba())
+    np.testing.assert_allclose(together.mean_field_proba().sum(1), 1, rtol=1e-5)

@@ -56,9 +56,13 @@ class Clock:
 
     def is_over(self) -> bool:
         """Tell whether `max_time` has been spent; of several processes the first one decides for all."""
+        return self.is_past(1.0)
+
+    def is_past(self, share: float) -> bool:
+        """Tell whether this share of `max_time` has been spent."""
         if self.max_time is None:
             return False
-        return world().agree(self.elapsed >= self.max_time)
+        return world().agree(self.elapsed >= share * self.max_time)
 
     def report(self, phase: str, done: int, total: int, **figures: float) -> None:
         """Tell the listener; the estimate extrapolates the phase's pace and never passes `max_time`."""

@@ -96,11 +96,11 @@ class ReDiSC(JointAnswers):
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
         mean_field_members: Mean-field GNNs that are trained one after the other; the mean of their probabilities is the
-            warm start.
+            warm start, and `history_["mean_field_epochs"]` counts the epochs of all.
         mean_field_temperature: Of the samples that first fill the queue.
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
             what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0
-            leaves it out, 1 / `mean_field_temperature` hardly moves away from the warm start.
+            leaves it out; with 1 / `mean_field_temperature` the answers hardly move away from the warm start's.
         class_shares: How common classes are among unlabelled nodes: "labelled" takes them to be as among the labels;
             "estimated" asks the mean-field GNN's answers and shifts both networks' logits, for higher accuracy where
             labels were drawn class by class from uneven classes.
@@ -414,6 +414,7 @@ class ReDiSC(JointAnswers):
         own = self._setting("mean_field_architecture") or {}
         counted = dict.fromkeys(("layers", "head_layers", "mean_field_members"), num_tensors)
         for name, most in {**counted, "steps": 10**6}.items():
+            check_kind(name, self._setting(name), int)
             asked = max(self._setting(name), own.get(name, 0))
             if asked > most:
                 raise ConfigError(f"{name}={asked} does not fit the saved weights")

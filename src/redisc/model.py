@@ -13,7 +13,7 @@ from redisc.clock import Told
 from redisc.diffusion import CHAINS_AT_ONCE, ReverseProcess, Schedule, chain_rule, elbo, get_routing
 from redisc.diffusion.sampler import Denoise
 from redisc.em import Sampled, draw_samples, watched
-from redisc.engine import AnchoredEngine, Engine, Scale, anchor_of, engine_for
+from redisc.engine import AnchoredEngine, Engine, Scale, anchor_of, engine_for, threads_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_weights
@@ -95,7 +95,10 @@ class JointModel:
     def fitted_engine(self, graph: Graph, told: Told | None = None) -> Engine:
         """Prepare a graph for questions to the fitted networks, whose denoiser may be anchored."""
         engine, share = self.engine(graph, told), self.blueprint.anchor
-        return AnchoredEngine(engine, anchor_of(engine.opinion(self.mean_field), share)) if share else engine
+        if not share:
+            return engine
+        with threads_for(graph.num_nodes):
+            return AnchoredEngine(engine, anchor_of(engine.opinion(self.mean_field), share))
 
     def draw(
         self,

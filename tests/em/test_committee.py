@@ -50,16 +50,22 @@ def test_members_whose_turn_does_not_come_are_copies_of_those_before(bench, turn
     case, clock = bench(members=5), Clock()
     asked = []
 
-    def is_over():
-        asked.append(None)
+    def is_past(share):
+        asked.append(share)
         return len(asked) >= turns * (EPOCHS + 1)
 
-    clock.is_over = is_over
+    clock.is_past = is_past
     train(case, clock)
     found = opinions(case)
     for place, source in enumerate(expected):
         assert torch.equal(found[place], found[source])
     assert turns == 1 or not torch.allclose(found[0], found[1])
+
+
+@pytest.mark.parametrize(("spent", "trained"), [(40.0, 3), (60.0, 1)])
+def test_no_member_begins_when_half_of_the_time_is_over(bench, monkeypatch, spent, trained):
+    monkeypatch.setattr(Clock, "elapsed", spent)
+    assert train(bench(members=3), Clock(100.0)).epochs == trained * EPOCHS
 
 
 def test_progress_counts_the_epochs_of_all_members(bench):

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from examples import random_graph
 from nn.networks import denoiser, engine, mean_field, noisy_labels, normal, steps_of
 from redisc.diffusion import MASKED, ReverseProcess, get_routing, get_schedule
-from redisc.engine import AnchoredEngine, anchor_of
+from redisc.engine import AnchoredEngine, anchor_of, engine_for
+from redisc.engine.mini_batch import MiniBatchEngine
 
 SEEDS = st.integers(0, 10_000)
 BACKBONES = st.sampled_from(["gcn", "gat", "sage", "gat_sep"])
@@ -34,6 +35,24 @@ def test_logits_of_every_kind_are_the_denoisers_own_and_the_anchor(seed, backbon
         answer = anchored.denoise(model)(labels, 4, chain, node)
         expected = plain.denoise(model)(labels, 4, chain, node) + anchor[node]
     torch.testing.assert_close(answer, expected, rtol=0, atol=1e-12)
+
+
+@given(SEEDS, st.sampled_from(["hops", "mini-batches"]))
+def test_engines_for_large_graphs_are_anchored_too(seed, kind):
+    graph = random_graph(seed)
+    whole, model = engine(graph), denoiser("hops" if kind == "hops" else "sage", seed=seed)
+    if kind == "hops":
+        plain = engine_for(whole.topology, whole.features, model.stack.architecture, 3)
+    else:
+        plain = MiniBatchEngine(whole.topology, whole.features)
+    anchor = anchor_of(normal(seed, 12, 3).softmax(1), 1.0)
+    anchored, asked = AnchoredEngine(plain, anchor), (noisy_labels(seed, 4), steps_of(seed, 4))
+    rows, chain, node = torch.tensor([7, 0, 3]), torch.tensor([0, 1, 3]), torch.tensor([5, 5, 2])
+    with torch.no_grad():
+        expected = plain.noisy_rows(model, *asked, rows) + anchor[rows, None]
+        assert torch.equal(anchored.noisy_rows(model, *asked, rows), expected)
+        answers = [on.denoise(model)(asked[0], 4, chain, node) for on in (anchored, plain)]
+    assert torch.equal(answers[0], answers[1] + anchor[node])
 
 
 @given(SEEDS)

@@ -15,6 +15,9 @@ from redisc.problem import Problem
 from redisc.seeds import derive_seed, numpy_generator, torch_generator
 from redisc.state import State, restore_network, weights_state
 
+_SHARE_OF_TIME = 0.5
+"""How much of `max_time` members may have spent when another one begins: the denoiser needs the rest."""
+
 
 def train_committee(
     model: MeanField | Committee,
@@ -48,11 +51,14 @@ class CommitteeTraining:
         self._begin(0)
 
     def run(self, clock: Clock, keeper: Keeper | None = None) -> None:
-        """Train the members from where the committee stands; when time is over, the rest become copies of them."""
+        """Train the members from where the committee stands; no further one begins when half of the time is over.
+
+        Those whose turn does not come become copies of the others.
+        """
         keep = None if keeper is None else self._kept_by(keeper, clock)
         count = len(self._members)
         self.epochs += self._training.run(Turn(clock, self._number, count), keep)
-        while self._number + 1 < count and not clock.is_over():
+        while self._number + 1 < count and not clock.is_past(_SHARE_OF_TIME):
             self._begin(self._number + 1)
             self.epochs += self._training.run(Turn(clock, self._number, count), keep)
         self._fill_up()

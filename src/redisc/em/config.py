@@ -71,6 +71,10 @@ class EMConfig:
             raise ConfigError(f"class_shares={self.class_shares!r}: choose labelled or estimated")
         if self.mean_field_consistency and self.batch_size:
             raise ConfigError("mean_field_consistency needs the whole graph in an update: set batch_size to 0")
+        if not self.anchor <= 100:
+            raise ConfigError(f"anchor={self.anchor}: it must be 100 or less")
+        if self.anchor and self.priority == "train-cv":
+            raise ConfigError('anchor and priority="train-cv" contradict each other: it knows the hidden labels')
         if self.folds < 2:
             raise ConfigError(f"folds={self.folds}: train-cv needs at least 2")
 

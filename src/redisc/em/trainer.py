@@ -69,6 +69,7 @@ class Trainer:
         allocate: Allocate = np.empty,
     ) -> None:
         self.denoiser, self.mean_field, self.engine = denoiser, mean_field, engine
+        self._plain_engine = engine
         self.problem, self.schedule, self.config, self.seed = problem, schedule, config, seed
         self.queue = PriorityQueue(config.queue_size, config.queue_temperature, problem.num_classes, allocate)
         self.history = History()
@@ -161,7 +162,7 @@ class Trainer:
         """Hand the steps what the warm start found: the classes' shift, and the answer that denoisers start from."""
         self._m_step.shift = warm.shift
         if self.config.anchor:
-            self.engine = AnchoredEngine(self.engine, anchor_of(warm.probabilities, self.config.anchor))
+            self.engine = AnchoredEngine(self._plain_engine, anchor_of(warm.probabilities, self.config.anchor))
             self._e_step.engine = self._m_step.engine = self.engine
 
     def _alternate(self, clock: Clock, keeper: Keeper | None) -> str:

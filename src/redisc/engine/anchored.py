@@ -14,15 +14,16 @@ _FLOOR = 1e-6
 
 
 def anchor_of(probabilities: Tensor, share: float) -> Tensor:
-    """Return a log p_φ `(N, C)` for probabilities p_φ and a share a."""
+    """Return `share` times log p_φ, `(N, C)`, where no probability counts as less than 1e-6."""
     return probabilities.clamp_min(_FLOOR).log_().mul_(share)
 
 
 class AnchoredEngine(Engine):
     """Another engine's answers, with D_θ = softmax(a log p_φ + f_θ(Y(t), t, G)) for its denoisers f_θ.
 
-    `anchor (N, C)` is a log p_φ, the mean-field GNN's answer. With a = 1 / τ its samples at temperature τ teach f_θ
-    nothing, and what the warm start knows is kept; with less f_θ learns to be as sure as they are, from labels too.
+    `anchor (N, C)` holds a log p_φ, the mean-field GNN's answer times a share. The queue first holds samples of p_φ at
+    a temperature τ. With a = 1 / τ the anchor alone explains them, so f_θ stays near 0 and the chain near the warm
+    start; with a smaller a f_θ has to make the answers as sharp as the samples are, and learns from labels there.
     """
 
     def __init__(self, engine: Engine, anchor: Tensor) -> None:

@@ -35,4 +35,4 @@ def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanFi
     total = logits_of(first).softmax(1)
     for member in others:
         total += logits_of(member).softmax(1)
-    return total.div_(1 + len(others))
+    return total.div_(1 + len(others)) if others else total

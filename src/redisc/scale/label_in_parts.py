@@ -20,7 +20,8 @@ def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing:
     """Return labels `(N,)` as places in the classes, and the confidence in them `(N,)`; the same on every rank.
 
     A rank holds its rows of the adjacency and the features, one layer's rows of its nodes and halo, and some 70 bytes
-    for every node of the whole graph: its label, when it is revealed, its confidence.
+    for every node of the whole graph: its label, when it is revealed, its confidence. An anchor adds the own nodes'
+    log-probabilities.
     """
     architecture = model.blueprint.architecture
     if not isinstance(architecture, Architecture) or torch.device(model.blueprint.device).type != "cpu":
