@@ -89,9 +89,13 @@ class MeanFieldTraining:
         self._batches = Batches(labelled, config.batch_size or len(labelled), batch_seed, places_for(engine, config))
         self._batch_seed = batch_seed
         self._judged = torch.from_numpy(problem.validation.nodes).to(labelled.device)
-        pace = (config.mean_field_epochs, config.mean_field_patience)
-        step = (config.mean_field_learning_rate, config.mean_field_weight_decay)
-        self._training = Training(model, Pace(*pace, *step))
+        pace = Pace(
+            config.mean_field_epochs,
+            config.mean_field_patience,
+            config.mean_field_learning_rate,
+            config.mean_field_weight_decay,
+        )
+        self._training = Training(model, pace)
 
     def run(self, clock: Ticking, after_epoch: Callable[[], None] | None = None) -> int:
         """Train until the validation score stops rising, restore the best weights and return how many epochs it took.
