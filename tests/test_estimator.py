@@ -636,6 +636,29 @@ def test_the_mean_field_network_may_have_an_architecture_of_its_own(batch_size, 
     np.testing.assert_array_equal(loaded.predict(GRAPH, clf.known_), clf.predict())
 
 
+def test_members_of_a_committee_take_several_architectures_in_turn(tmp_path):
+    networks = [{}, {"backbone": "appnp", "layers": 3, "initial_residual": 0.2}]
+    clf = fit(mean_field_architecture=networks, mean_field_members=3, dtype="float64")
+    plans = [member.stack.architecture.backbone for member in members_of(clf._model.mean_field)]
+    assert plans == ["gcn", "appnp", "gcn"]
+    alone = fit(dtype="float64")
+    first = members_of(clf._model.mean_field)[0]
+    with torch.no_grad():
+        np.testing.assert_array_equal(clf._engine.mean_field(first).softmax(1), alone.mean_field_proba())
+    clf.save(tmp_path / "model")
+    loaded = ReDiSC.load(tmp_path / "model")
+    assert loaded.settings()["mean_field_architecture"] == networks
+    np.testing.assert_array_equal(loaded.mean_field_proba(GRAPH), clf.mean_field_proba())
+
+
+def test_a_committee_that_ran_out_of_time_answers_the_same_after_loading(tmp_path):
+    networks = [{}, {"backbone": "appnp"}]
+    clf = ReDiSC(**FAST, mean_field_architecture=networks, mean_field_members=4).fit(GRAPH, max_time=1e-9)
+    assert clf._model.mean_field.voices.tolist() == [True, False, False, False]
+    clf.save(tmp_path / "model")
+    np.testing.assert_array_equal(ReDiSC.load(tmp_path / "model").mean_field_proba(GRAPH), clf.mean_field_proba())
+
+
 def test_an_architecture_that_the_mean_field_network_can_not_have_is_refused():
     with pytest.raises(ConfigError, match=r"mean_field_architecture: .* no field depth; it has backbone"):
         fit(mean_field_architecture={"depth": 3})
@@ -707,6 +730,10 @@ def test_a_strong_anchor_holds_the_answers_to_the_warm_starts():
         ({"anchor": float("nan")}, "anchor=nan"),
         ({"anchor": 1.0, "priority": "train-cv"}, "it knows the hidden labels"),
         ({"mean_field_members": 0}, "mean_field_members=0: it must be at least 1"),
+        ({"mean_field_architecture": []}, r"mean_field_architecture=\[\]: expected a mapping"),
+        ({"mean_field_architecture": [None]}, "expected a mapping such as .* or several of them in a list"),
+        ({"mean_field_architecture": [{}, {"layers": 0}], "mean_field_members": 2}, "layers=0"),
+        ({"mean_field_architecture": [{}, {}, {}], "mean_field_members": 2}, "has 3 networks, mean_field_members is 2"),
     ],
 )
 def test_wrong_anchors_and_committees_are_refused(settings, match):

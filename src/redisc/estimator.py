@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from inspect import signature
 from pathlib import Path
@@ -40,19 +40,20 @@ class ReDiSC(JointAnswers):
     them by its own (E-step). Predictions are samples of the joint distribution that keep the known labels.
 
     Args:
-        backbone: "gcn", "gat", "sage", "gat_sep", "hops" (features of `layers` hops computed ahead, for large
-            graphs), or a function `make(in_width, out_width)` that builds a PyG
-            module.
+        backbone: "gcn", "gat", "sage", "gat_sep", "appnp" (the predictions of a row-wise network, spread in `layers`
+            steps), "hops" (features of `layers` hops computed ahead, for large graphs), or a function
+            `make(in_width, out_width)` that builds a PyG module.
         hidden: Width of the hidden layers.
         layers: K, the number of graph convolutions.
         heads: Attention heads (GAT, GAT-sep); they share `hidden`.
         dropout: Dropout on hidden rows.
         input_dropout: Dropout on raw features.
         residual: Add a linear map of each layer's input to its output.
-        initial_residual: GCNII's share of the first embedding in every layer; 0 leaves it out.
+        initial_residual: GCNII's share of the first embedding in every layer, APPNP's of the first predictions; 0
+            leaves it out.
         normalisation: Row-wise normalisation after hidden layers: "none", "layer", "rms" or "l2".
-        head_layers: Row-wise layers after the convolutions.
-        self_loop: Weight of self-loops in GCN.
+        head_layers: Row-wise layers after the convolutions; with APPNP, further ones ahead of them.
+        self_loop: Weight of self-loops in GCN and APPNP.
         time_aware: Gate the labels of every layer by time; False gives the paper's vanilla layers.
         gate: "vector" (the paper's), "scalar" or "added"; see `redisc.nn.TimeGate`.
         feature_scaling: "none", "row", "binary" or "standard".
@@ -90,8 +91,9 @@ class ReDiSC(JointAnswers):
         mean_field_learning_rate: Adam's, for the mean-field GNN.
         mean_field_weight_decay: Adam's coupled decay, for the mean-field GNN.
         mean_field_architecture: What the mean-field GNN has otherwise than the denoiser: a mapping from fields of
-            `redisc.nn.Architecture` to values, such as {"backbone": "gcn", "layers": 4}. None: both are alike, unless
-            a recipe has it otherwise; {} makes them alike in any case.
+            `redisc.nn.Architecture` to values, such as {"backbone": "gcn", "layers": 4}, or several of them, which
+            members take in turn. None: both are alike, unless a recipe has it otherwise; {} makes them alike in any
+            case.
         mean_field_consistency: Weight of the disagreement between several passes with dropout in the warm start's loss,
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
@@ -180,7 +182,7 @@ class ReDiSC(JointAnswers):
         mean_field_patience: int = 100,
         mean_field_learning_rate: float = 0.01,
         mean_field_weight_decay: float = 5e-4,
-        mean_field_architecture: Mapping[str, Any] | None = None,
+        mean_field_architecture: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         mean_field_consistency: float = 0.0,
         mean_field_views: int = 4,
         mean_field_members: int = 1,
@@ -393,12 +395,23 @@ class ReDiSC(JointAnswers):
             raise ConfigError(f"clamp={clamp!r}: choose train or train+val")
         if isinstance(class_weight, str) and class_weight != "balanced":
             raise ConfigError(f"class_weight={class_weight!r}: choose None, 'balanced' or a mapping")
-        own = self._setting("mean_field_architecture")
-        if not isinstance(own, Mapping | None):
-            raise ConfigError(f"mean_field_architecture={own!r}: expected a mapping such as {{'layers': 4}}")
+        self._check_committee()
         check_gate(self._setting("gate"))
         FeatureScaling(self._setting("feature_scaling"))
         self._check_place()
+
+    def _check_committee(self) -> None:
+        """Refuse networks of the warm start that are no mappings, or more than there are members."""
+        own, members = self._setting("mean_field_architecture"), self._setting("mean_field_members")
+        if own is None:
+            return
+        networks = _several(own)
+        if not networks or not all(isinstance(changes, Mapping) for changes in networks):
+            expected = "a mapping such as {'layers': 4}, or several of them in a list"
+            raise ConfigError(f"mean_field_architecture={own!r}: expected {expected}")
+        check_kind("mean_field_members", members, int)
+        if len(networks) > max(members, 1):
+            raise ConfigError(f"mean_field_architecture has {len(networks)} networks, mean_field_members is {members}")
 
     def _check_class_shares(self) -> None:
         """Refuse estimated shares beside what they can't go with."""
@@ -411,11 +424,11 @@ class ReDiSC(JointAnswers):
 
     def _check_forged_sizes(self, num_tensors: int) -> None:
         """Refuse a loaded model whose settings would take memory that its weights do not account for."""
-        own = self._setting("mean_field_architecture") or {}
+        own = _several(self._setting("mean_field_architecture") or {})
         counted = dict.fromkeys(("layers", "head_layers", "mean_field_members"), num_tensors)
         for name, most in {**counted, "steps": 10**6}.items():
             check_kind(name, self._setting(name), int)
-            asked = max(self._setting(name), own.get(name, 0))
+            asked = max(self._setting(name), *(changes.get(name, 0) for changes in own))
             if asked > most:
                 raise ConfigError(f"{name}={asked} does not fit the saved weights")
 
@@ -427,18 +440,18 @@ class ReDiSC(JointAnswers):
         fanouts = (self._setting("fanout"), self._setting("inference_fanout"))
         scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
         parts = (architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
-        committee = (self._mean_field_architecture(architecture), self._setting("mean_field_members"))
+        committee = (self._mean_field_architectures(architecture), self._setting("mean_field_members"))
         return Blueprint(*parts, *committee, self._setting("anchor"))
 
-    def _mean_field_architecture(self, shared: Architecture | ModuleMaker) -> Architecture | None:
-        """Return the mean-field GNN's own architecture, None where it has the denoiser's."""
-        changes = self._setting("mean_field_architecture")
-        if changes is None:
-            return None
+    def _mean_field_architectures(self, shared: Architecture | ModuleMaker) -> tuple[Architecture, ...]:
+        """Return the mean-field GNNs' own architectures, none where they have the denoiser's."""
+        own = self._setting("mean_field_architecture")
+        if own is None:
+            return ()
         if not isinstance(shared, Architecture):
             raise ConfigError("mean_field_architecture needs a built-in backbone")
         try:
-            return shared.with_changes(changes)
+            return tuple(shared.with_changes(changes) for changes in _several(own))
         except ConfigError as fault:
             raise ConfigError(f"mean_field_architecture: {fault}") from None
 
@@ -477,6 +490,11 @@ def _keeper(checkpoint: str | Path | Keeper | None, every: float, resume: bool) 
     return None
 
 
+def _several(given: Any) -> list[Any]:
+    """Return what was given as a list, in a list; anything else alone."""
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     """Return hyper-parameters as JSON can hold them; a user's own backbone is left out, other objects are refused."""
     plain = {**settings, "scratch": None}  # a folder of this machine
@@ -486,8 +504,9 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
     plain["random_state"] = plain["random_state"] if isinstance(plain["random_state"], int) else None
     if isinstance(plain["class_weight"], Mapping):
         plain["class_weight"] = list(plain["class_weight"].items())
-    if isinstance(plain["mean_field_architecture"], Mapping):
-        plain["mean_field_architecture"] = dict(plain["mean_field_architecture"])
+    own = plain["mean_field_architecture"]
+    if own is not None:
+        plain["mean_field_architecture"] = dict(own) if isinstance(own, Mapping) else [dict(each) for each in own]
     return plain
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -41,7 +42,7 @@ class Blueprint:
     dtype: torch.dtype
     device: str
     scale: Scale = field(default_factory=Scale)
-    mean_field: Architecture | None = None  # of the mean-field GNN, where it has one of its own
+    mean_field: tuple[Architecture, ...] = ()  # that mean-field GNNs have in turn; none: the denoiser's
     members: int = 1  # mean-field GNNs
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that denoisers start from
 
@@ -52,7 +53,8 @@ class Blueprint:
         denoiser: Any
         if isinstance(self.architecture, Architecture):
             denoiser = Denoiser(self.architecture, *shape, steps, self.gate)
-            members = [MeanField(self.mean_field or self.architecture, *shape) for _ in range(self.members)]
+            turns = itertools.cycle(self.mean_field or (self.architecture,))
+            members = [MeanField(plan, *shape) for plan in itertools.islice(turns, self.members)]
         else:
             denoiser = ModuleDenoiser(make, *shape, steps)
             members = [cast(MeanField, ModuleMeanField(make, *shape)) for _ in range(self.members)]

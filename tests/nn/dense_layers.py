@@ -98,7 +98,7 @@ def _gat_sep(conv, a, fused, self_loop):
     return np.hstack([fused, message]) @ numbers(conv.update.weight) + numbers(conv.update.bias)
 
 
-_MIXES = {"GCNConv": _gcn, "SAGEConv": _sage, "GATConv": _gat, "GATSepConv": _gat_sep}
+_MIXES = {"GCNConv": _gcn, "PropagationConv": _gcn, "SAGEConv": _sage, "GATConv": _gat, "GATSepConv": _gat_sep}
 
 
 def affine(part, h):
@@ -120,6 +120,8 @@ def stack_logits(stack, a, x, fuse, shift):
     """Logits of a stack; `fuse(k, h)` gives H~ of layer k and `shift(k)` what is added to its output."""
     plan = stack.architecture
     activate = elu if plan.backbone == "gat" else relu
+    if plan.backbone == "appnp":
+        return spread_logits(stack, a, x, fuse, shift)
     initial = h = activate(affine(stack.embedding, x)) if plan.initial_residual else x
     for k, layer in enumerate(stack.layers):
         m = mix(layer.conv, a, fuse(k, h), plan.self_loop) + shift(k)
@@ -129,15 +131,34 @@ def stack_logits(stack, a, x, fuse, shift):
         if plan.initial_residual:
             m = (1 - plan.initial_residual) * m + plan.initial_residual * initial
         h = activate(normalise(plan.normalisation, layer.norm, m))
-    for part in stack.head[:-1]:
+    return rows_to_logits(stack.head, h, activate)
+
+
+def rows_to_logits(head, h, activate):
+    for part in head[:-1]:
         h = activate(affine(part, h))
-    return affine(stack.head[-1], h)
+    return affine(head[-1], h)
+
+
+def spread_logits(stack, a, x, fuse, shift):
+    """Row-wise predictions first, then steps of personalised PageRank."""
+    plan = stack.architecture
+    first = h = rows_to_logits(stack.head, relu(affine(stack.embedding, x)), relu)
+    for k, layer in enumerate(stack.layers):
+        m = mix(layer.conv, a, fuse(k, h), plan.self_loop) + shift(k)
+        m = m + h @ numbers(layer.skip.weight) if plan.residual else m
+        m = (1 - plan.initial_residual) * m + plan.initial_residual * first
+        h = m if k == plan.layers - 1 else normalise(plan.normalisation, layer.norm, m)
+    return h
+
+
+def projection(conv):
+    """The matrix that a layer multiplies its input with; propagation has none."""
+    return numbers(conv.projection.weight) if hasattr(conv, "projection") else np.eye(conv.width)
 
 
 def mean_field_logits(model, a, x):
-    return stack_logits(
-        model.stack, a, x, lambda k, h: h @ numbers(model.stack.layers[k].conv.projection.weight), lambda k: 0.0
-    )
+    return stack_logits(model.stack, a, x, lambda k, h: h @ projection(model.stack.layers[k].conv), lambda k: 0.0)
 
 
 def denoiser_logits(model, gate, a, x, labels, time):
@@ -146,7 +167,7 @@ def denoiser_logits(model, gate, a, x, labels, time):
     time = affine(model.time.outer, elu(affine(model.time.inner, time)))
 
     def fuse(k, h):
-        return fused(model.gates[k], gate, h, numbers(model.stack.layers[k].conv.projection.weight), y, time)
+        return fused(model.gates[k], gate, h, projection(model.stack.layers[k].conv), y, time)
 
     def shift(k):
         return affine(model.shifts[k], elu(time)) if gate == "none" else 0.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from examples import random_graph
 from kernels.ambient import ambient_randomness_untouched
-from nn.dense_layers import denoiser_logits, encode_time, mean_field_logits
+from nn.dense_layers import denoiser_logits, encode_time, mean_field_logits, symmetric
 from nn.networks import GATES, STEPS, architecture, denoiser, engine, mean_field, noisy_labels, steps_of
 from oracles import dense_adjacency
 from redisc import Graph
@@ -65,6 +65,25 @@ def test_the_mean_field_gnn_is_the_same_stack_without_labels_and_time(backbone, 
     graph = random_graph(seed, weighted=weighted)
     model = mean_field(backbone, seed, **surroundings)
     assert_same(engine(graph).mean_field(model), mean_field_logits(model, dense_adjacency(graph), graph.x))
+
+
+@given(NAMES, SURROUNDINGS, SEEDS)
+def test_a_shift_moves_the_logits_of_every_node_by_itself(backbone, surroundings, seed):
+    on, model = engine(random_graph(seed)), mean_field(backbone, seed, **surroundings)
+    before, by = on.mean_field(model), torch.tensor([0.5, -1.0, 2.0], dtype=torch.float64)
+    model.shift(by)
+    assert_same(on.mean_field(model), (before + by).detach().numpy())
+
+
+def test_spread_predictions_tend_to_their_personalised_pagerank():
+    graph, restart = random_graph(4), 0.2
+    model = mean_field("appnp", layers=200, initial_residual=restart)
+    with torch.no_grad():
+        for layer in model.stack.layers:
+            layer.conv.bias.zero_()
+    predictions = model.stack.project(engine(graph).features).initial[:, 0].detach().numpy()
+    spread = np.eye(12) - (1 - restart) * symmetric(dense_adjacency(graph), 1.0)
+    assert_same(engine(graph).mean_field(model), restart * np.linalg.solve(spread, predictions))
 
 
 def test_each_surrounding_makes_a_difference():
@@ -214,7 +233,7 @@ def test_two_parameters_of_a_shape_do_not_share_their_draws():
 def test_building_and_asking_use_no_ambient_randomness():
     on = engine(random_graph(0))
     with ambient_randomness_untouched():
-        assert len(list(networks())) == 20
+        assert len(list(networks())) == 5 * len(BACKBONES)
         for backbone in BACKBONES:
             model = denoiser(backbone, input_dropout=0.5)
             drop = Dropout(np.random.default_rng(0))
@@ -249,7 +268,9 @@ def test_hidden_rows_are_dropped_and_logits_are_not(backbone):
     on, labels, t = engine(random_graph(0)), noisy_labels(0, 2), steps_of(0, 2)
     drop = Dropout(np.random.default_rng(0))
     shallow = denoiser(backbone, layers=1, dropout=0.9)
-    assert torch.equal(on.noisy_logits(shallow, labels, t, drop), on.noisy_logits(shallow, labels, t))
+    has_hidden_rows = backbone == "appnp"
+    same = torch.equal(on.noisy_logits(shallow, labels, t, drop), on.noisy_logits(shallow, labels, t))
+    assert same != has_hidden_rows
     headed = denoiser(backbone, layers=1, head_layers=1, dropout=0.9)
     assert not torch.equal(on.noisy_logits(headed, labels, t, drop), on.noisy_logits(headed, labels, t))
 

@@ -13,7 +13,6 @@ from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptio
 from redisc.errors import ConfigError
 from redisc.io.files import check_target
 from redisc.methods import title_of
-from redisc.nn import BACKBONES
 from redisc.report.growth import draw_growth
 
 
@@ -42,9 +41,10 @@ def bench(
     """
     from redisc.experiments.bench import growth, peak_memory, run_bench  # noqa: PLC0415 (PyG's layers load slowly)
     from redisc.experiments.e_step_bench import compare_e_steps  # noqa: PLC0415
+    from redisc.experiments.plain_pyg import PLAIN_BACKBONES  # noqa: PLC0415
 
-    if backbone not in BACKBONES:
-        raise ConfigError(f"--backbone {backbone}: choose one of {', '.join(BACKBONES)}")
+    if backbone not in PLAIN_BACKBONES:
+        raise ConfigError(f"--backbone {backbone}: choose one of {', '.join(PLAIN_BACKBONES)}")
     if plot is not None:
         check_target(plot)
     tables = TableOptions(edges, nodes, label, id, source, target, weight, text)

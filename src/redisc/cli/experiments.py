@@ -145,7 +145,7 @@ def tune(
     target: Target = None,
     weight: Weight = None,
     text: Text = None,
-    backbone: Annotated[str, typer.Option(help="gcn, gat, sage, gat_sep or hops.")] = "gcn",
+    backbone: Annotated[str, typer.Option(help="gcn, gat, sage, gat_sep, appnp or hops.")] = "gcn",
     space: Annotated[
         str, typer.Option(help="wide, paper (its search space for such a graph), or a JSON file of your own.")
     ] = "wide",

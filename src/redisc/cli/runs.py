@@ -40,7 +40,9 @@ def fit(
     weight: Weight = None,
     text: Text = None,
     method: Annotated[str, typer.Option(help="A name that `redisc methods` lists.")] = "redisc",
-    backbone: Annotated[str | None, typer.Option(help="gcn, gat, sage, gat_sep or hops (default: what suits).")] = None,
+    backbone: Annotated[
+        str | None, typer.Option(help="gcn, gat, sage, gat_sep, appnp or hops (default: what suits).")
+    ] = None,
     split: Annotated[int, typer.Option(help="Which of the dataset's splits.")] = 0,
     test_fraction: Annotated[float, typer.Option(help="Share of a table's labels kept for `evaluate`.")] = 0.0,
     calibration: Annotated[float, typer.Option(help="Share of labels kept from the fit to calibrate sets.")] = 0.0,

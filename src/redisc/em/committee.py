@@ -53,7 +53,7 @@ class CommitteeTraining:
     def run(self, clock: Clock, keeper: Keeper | None = None) -> None:
         """Train the members from where the committee stands; no further one begins when half of the time is over.
 
-        Those whose turn does not come become copies of the others.
+        Those whose turn does not come have no voice.
         """
         keep = None if keeper is None else self._kept_by(keeper, clock)
         count = len(self._members)
@@ -61,7 +61,7 @@ class CommitteeTraining:
         while self._number + 1 < count and not clock.is_past(_SHARE_OF_TIME):
             self._begin(self._number + 1)
             self.epochs += self._training.run(Turn(clock, self._number, count), keep)
-        self._fill_up()
+        self._silence_others()
 
     def resume(self, clock: Clock, keeper: Keeper) -> None:
         """Take over a state of the warm start, where there is one."""
@@ -83,18 +83,22 @@ class CommitteeTraining:
 
     def _begin(self, number: int) -> None:
         """Begin with a member; the first has the random numbers that one alone has."""
-        words = (number,) if number else ()
+        words = _words_of(number)
         member, self._number = self._members[number], number
-        member.reset_parameters(torch_generator(self._seed, "mean-field", *words))
+        self._draw_weights(number)
         dropout = Dropout(numpy_generator(self._seed, "mean-field dropout", *words))
         batches = derive_seed(self._seed, "mean-field batches", *words)
         self._training = MeanFieldTraining(member, *self._shared, dropout, batches)
 
-    def _fill_up(self) -> None:
-        """Give the members whose turn did not come the weights of those before them, in order."""
-        done = self._number + 1
-        for place, member in enumerate(self._members[done:]):
-            member.load_state_dict(self._members[place % done].state_dict())
+    def _draw_weights(self, number: int) -> None:
+        self._members[number].reset_parameters(torch_generator(self._seed, "mean-field", *_words_of(number)))
+
+    def _silence_others(self) -> None:
+        """Take the voice from members whose turn did not come; their weights are drawn, so that all bits are known."""
+        for number in range(self._number + 1, len(self._members)):
+            assert isinstance(self.model, Committee)
+            self._draw_weights(number)
+            self.model.voices[number] = False
 
     def _kept_by(self, keeper: Keeper, clock: Clock) -> Callable[[], None]:
         """Return what is to be called after every epoch."""
@@ -104,3 +108,8 @@ class CommitteeTraining:
                 keeper.save(MEAN_FIELD, clock, self.state())
 
         return keep
+
+
+def _words_of(number: int) -> tuple[int, ...]:
+    """Return what tells a member's random numbers apart; the first has those that one alone has."""
+    return (number,) if number else ()

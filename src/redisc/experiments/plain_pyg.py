@@ -19,6 +19,9 @@ from torch_geometric.utils import softmax
 from redisc.diffusion import MASKED
 from redisc.nn.time_gate import TIME_WIDTH, sinusoidal_encoding
 
+PLAIN_BACKBONES = ("gcn", "gat", "sage", "gat_sep")
+"""The paper's layers, which stand here anew."""
+
 
 class PlainLayer(MessagePassing):
     """One time-aware layer over an edge list: GCN, GraphSAGE, GAT or GAT-sep."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from redisc.errors import ConfigError
-from redisc.nn.convs import Conv, GATConv, GATSepConv, GCNConv, HopConv, SAGEConv
+from redisc.nn.convs import Conv, GATConv, GATSepConv, GCNConv, HopConv, PropagationConv, SAGEConv
 from redisc.settings import check_kinds
 
 
@@ -15,7 +15,7 @@ from redisc.settings import check_kinds
 class Architecture:
     """One stack of graph convolutions: the mean-field GNN and the denoiser are built from the same or from two."""
 
-    backbone: str = "gcn"  # gcn, gat, sage, gat_sep or hops
+    backbone: str = "gcn"  # gcn, gat, sage, gat_sep, appnp or hops
     hidden: int = 64  # width of the hidden layers; attention splits it over the heads
     layers: int = 2  # K, the number of convolutions; of hops where they are computed ahead
     heads: int = 8  # attention heads
@@ -25,7 +25,7 @@ class Architecture:
     initial_residual: float = 0.0  # GCNII: share of the first embedding in every layer's output
     normalisation: Literal["none", "layer", "rms", "l2"] = "none"  # row-wise, after each hidden layer
     head_layers: int = 0  # row-wise layers after the convolutions; 0: the last convolution emits the logits (hops: 1)
-    self_loop: float = 1.0  # weight of a self-loop in GCN
+    self_loop: float = 1.0  # weight of a self-loop in GCN and APPNP
 
     def __post_init__(self) -> None:
         check_kinds(self)
@@ -51,8 +51,15 @@ class Architecture:
         return 1 if self.hops else self.layers
 
     @property
+    def predicts_first(self) -> bool:
+        """Whether the row-wise layers stand ahead of the convolutions, which then spread their logits."""
+        return self.backbone == "appnp"
+
+    @property
     def row_layers(self) -> int:
-        """How many row-wise layers stand behind the convolutions: hops without one would be a linear model."""
+        """How many row-wise layers lead to logits; hops and predictions that are spread need one at least."""
+        if self.predicts_first:
+            return 1 + self.head_layers
         return max(1, self.head_layers) if self.hops else self.head_layers
 
     def with_changes(self, changes: Mapping[str, Any]) -> Architecture:
@@ -76,6 +83,7 @@ _CONVS: dict[str, Callable[[Architecture, int, int, bool], Conv]] = {
     "gat": lambda a, i, o, logits: GATConv(i, o, a.heads, concatenate=not logits),
     "sage": lambda a, i, o, logits: SAGEConv(i, o),
     "gat_sep": lambda a, i, o, logits: GATSepConv(i, o, a.heads, width=a.hidden),
+    "appnp": lambda a, i, o, logits: PropagationConv(o, a.self_loop),
     "hops": lambda a, i, o, logits: HopConv(i, o, a.layers),
 }
 

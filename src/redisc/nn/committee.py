@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from redisc.nn.mean_field import MeanField
 
 
 class Committee(nn.Module):
-    """Mean-field GNNs of one shape with weights of their own; their answer is the mean of their probabilities."""
+    """Mean-field GNNs of one shape or several, with weights of their own.
+
+    Their answer is the mean of the probabilities of those that have a voice, `voices (members,)`; the first always has.
+    """
+
+    voices: Tensor
 
     def __init__(self, members: Iterable[MeanField]) -> None:
         super().__init__()
         self.members = nn.ModuleList(members)
+        self.register_buffer("voices", torch.ones(len(self.members), dtype=torch.bool))
 
     def shift(self, by: Tensor) -> None:
         """Add `by (C,)` to the logits of every member and node from now on."""
@@ -24,14 +32,21 @@ class Committee(nn.Module):
 
 
 def members_of(model: MeanField | Committee) -> Sequence[MeanField]:
-    """Return the networks that answer: the committee's, or the one there is."""
+    """Return all networks: the committee's, or the one there is."""
     members: Any = model.members if isinstance(model, Committee) else [model]
     return list(members)
 
 
-def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanField], Tensor]) -> Tensor:
-    """Return the mean over members of their probabilities, `(N, C)`."""
+def voices_of(model: MeanField | Committee) -> Sequence[MeanField]:
+    """Return the networks whose answers count."""
     first, *others = members_of(model)
+    voices = model.voices[1:].tolist() if isinstance(model, Committee) else []
+    return [first, *itertools.compress(others, voices)]
+
+
+def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanField], Tensor]) -> Tensor:
+    """Return the mean of the probabilities of all that have a voice, `(N, C)`."""
+    first, *others = voices_of(model)
     total = logits_of(first).softmax(1)
     for member in others:
         total += logits_of(member).softmax(1)

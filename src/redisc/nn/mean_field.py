@@ -32,8 +32,7 @@ class MeanField(nn.Module):
 
     def shift(self, by: Tensor) -> None:
         """Add `by (C,)` to the logits of every node from now on."""
-        with torch.no_grad():
-            self.stack.bias.add_(by)
+        self.stack.shift_logits(by)
 
     def forward(self, blocks: Sequence[Block], x: Features, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(targets, C)`."""

@@ -34,7 +34,7 @@ class StackLayer(nn.Module):
     def __init__(self, architecture: Architecture, in_width: int, out_width: int, emits_logits: bool) -> None:
         super().__init__()
         a, self.emits_logits, self.out_width = architecture, emits_logits, out_width
-        self.initial_share = 0.0 if emits_logits else a.initial_residual
+        self.initial_share = 0.0 if emits_logits and not a.predicts_first else a.initial_residual
         self.conv: Conv = a.conv(in_width, out_width, emits_logits)
         self.skip = Affine(in_width, out_width, bias=False) if a.residual else None
         plain = emits_logits or a.normalisation == "none"
@@ -69,7 +69,7 @@ class StackLayer(nn.Module):
 
 
 class ConvStack(nn.Module):
-    """K convolutions over K Blocks, from features to logits.
+    """K convolutions over K Blocks, from features to logits; row-wise layers stand behind them, or ahead (APPNP).
 
     Label tables and time shifts come from outside (the denoiser); without them the stack is an ordinary GNN. Raw
     features enter through `project` alone: their products depend on neither labels nor time, so whoever holds many
@@ -80,9 +80,10 @@ class ConvStack(nn.Module):
         super().__init__()
         self.architecture = a = architecture
         raw = num_features * (a.hops + 1)
-        self.embedding = Affine(raw, a.hidden) if a.initial_residual > 0 else None
-        headless = a.row_layers == 0
-        widths = [a.hidden if self.embedding else raw] + [a.hidden] * a.convolutions
+        self.embedding = Affine(raw, a.hidden) if a.initial_residual > 0 or a.predicts_first else None
+        headless = a.row_layers == 0 or a.predicts_first
+        inner = num_classes if a.predicts_first else a.hidden
+        widths = [inner if self.embedding else raw] + [inner] * a.convolutions
         widths[-1] = num_classes if headless else a.hidden
         self.layers: Sequence[StackLayer] = nn.ModuleList(  # type: ignore[assignment]
             StackLayer(a, i, o, emits_logits=headless and k == a.convolutions - 1)
@@ -91,12 +92,13 @@ class ConvStack(nn.Module):
         head = [a.hidden] * a.row_layers + [num_classes]
         self.head = nn.ModuleList(Affine(i, o) for i, o in itertools.pairwise(head))
 
-    @property
-    def bias(self) -> nn.Parameter:
-        """Return the bias of the logits, `(C,)`."""
-        last: Any = self.head[-1] if self.head else self.layers[-1].conv
-        bias: nn.Parameter = last.bias
-        return bias
+    def shift_logits(self, by: Tensor) -> None:
+        """Add `by (C,)` to the logits of every node from now on."""
+        final = self.layers[-1]
+        last: Any = final.conv if final.emits_logits else self.head[-1]
+        kept = 1 - final.initial_share if final.emits_logits else 1.0
+        with torch.no_grad():
+            last.bias.add_(by / kept)
 
     def project(self, x: Features, dropout: Dropout | None = None) -> Projected:
         """Multiply the raw features with every weight that meets them: `(N, 1, d)`."""
@@ -104,6 +106,8 @@ class ConvStack(nn.Module):
         if self.embedding is None:
             return self.layers[0].project(x, None)
         initial = self._activation(dropout)(self.embedding(x))
+        if self.architecture.predicts_first:
+            initial = self._emit(initial, dropout)
         return self.layers[0].project(initial, initial)
 
     def forward(
@@ -137,7 +141,8 @@ class ConvStack(nn.Module):
     ) -> Projected | Tensor:
         """Run layer k over its Block: returns the next layer's input, or logits after the last."""
         layer = self.layers[k]
-        h = layer(block, projected, table, shift, None if layer.emits_logits else self._activation(dropout))
+        linear = layer.emits_logits or self.architecture.predicts_first
+        h = layer(block, projected, table, shift, None if linear else self._activation(dropout))
         if layer.emits_logits:
             return h
         if k + 1 == len(self.layers):
