@@ -2,9 +2,14 @@
 
 Half of the validation nodes choose the checkpoints of all networks, and the other half judges; then the halves change
 places. Judged on the nodes that chose it, a single network would look better than it is. No test label is read.
+`--networks`, a JSON list of what `mean_field_architecture` takes, makes members take several architectures in turn.
 
 Run: python benchmarks/committee.py amazon_photo amazon_photo-gcn --seeds 0 1 2 3 4 5 6 7 --members 4
 """
+
+import itertools
+import json
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -14,7 +19,14 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from redisc import ReDiSC
 from redisc.graph import Graph
 
-BRIEF = {"iterations": 1, "queue_size": 1, "steps": 2, "mean_field_members": 1}  # one warm start, and little after it
+# One warm start, and little after it.
+BRIEF = {
+    "iterations": 1,
+    "queue_size": 1,
+    "steps": 2,
+    "mean_field_members": 1,
+    "anchor": 0.0,
+}  # one warm start, and little after it
 
 
 def halves(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -24,11 +36,16 @@ def halves(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.n
 
 
 def accuracies(
-    settings: dict, graph: Graph, train: np.ndarray, choose: np.ndarray, judge: np.ndarray, seeds: range
+    members: list[dict[str, Any]],
+    graph: Graph,
+    train: np.ndarray,
+    choose: np.ndarray,
+    judge: np.ndarray,
+    first_seed: int,
 ) -> tuple[float, float]:
     """Return the mean accuracy of single networks on `judge`, and that of their mean probabilities, in percent."""
     answers = []
-    for seed in seeds:
+    for seed, settings in enumerate(members, start=first_seed):
         clf = ReDiSC(**{**settings, **BRIEF}, random_state=seed).fit(graph, train, choose)
         answers.append(clf.mean_field_proba()[judge])
     right = [clf.classes_[p.argmax(1)] == graph.y[judge] for p in (*answers, np.mean(answers, 0))]
@@ -39,12 +56,14 @@ def main() -> None:
     """Print both figures for each seed, the mean of its halves, and the gain with its 95 % interval."""
     parser = parser_of(__doc__)
     parser.add_argument("--members", type=int, default=4)
-    size, figures = parser.parse_args().members, []
+    parser.add_argument("--networks", type=json.loads, default=[{}])
+    given, figures = parser.parse_args(), []
+    turns = list(itertools.islice(itertools.cycle(given.networks), given.members))
     for seed, graph, split, settings in each_seed(parser):
-        members = range(1000 * seed, 1000 * seed + size)
+        members = [{**settings, **({"mean_field_architecture": own} if own else {})} for own in turns]
         one, other = halves(graph, np.flatnonzero(split.val), seed)
-        turns = ((one, other), (other, one))
-        judged = [accuracies(settings, graph, split.train, choose, judge, members) for choose, judge in turns]
+        halved = ((one, other), (other, one))
+        judged = [accuracies(members, graph, split.train, choose, judge, 1000 * seed) for choose, judge in halved]
         figures.append(np.mean(judged, 0))
         print(f"seed {seed}: one {figures[-1][0]:.2f}, together {figures[-1][1]:.2f}", flush=True)
     alone, together = np.mean(figures, 0)
