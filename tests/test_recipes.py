@@ -37,8 +37,8 @@ def test_a_saved_model_knows_the_settings_that_were_in_force(tmp_path):
 
 
 def test_what_is_done_to_a_recipes_settings_stays_with_whoever_did_it():
-    recipe_settings("pubmed-gat")["mean_field_architecture"]["layers"] = 99
-    assert recipe_settings("pubmed-gat")["mean_field_architecture"]["layers"] == 4
+    recipe_settings("pubmed-gat")["mean_field_architecture"][0]["layers"] = 99
+    assert recipe_settings("pubmed-gat")["mean_field_architecture"][0]["layers"] == 4
 
 
 def test_unknown_recipes_are_refused_by_name():
