@@ -728,6 +728,7 @@ def test_a_strong_anchor_holds_the_answers_to_the_warm_starts():
         ({"anchor": -1.0}, "anchor=-1.0: it must be 0 or more"),
         ({"anchor": 1e308}, "anchor=1e.308: it must be 100 or less"),
         ({"anchor": float("nan")}, "anchor=nan"),
+        ({"anchor": 10**400}, "anchor=10+: it must be a finite number"),
         ({"anchor": 1.0, "priority": "train-cv"}, "it knows the hidden labels"),
         ({"mean_field_members": 0}, "mean_field_members=0: it must be at least 1"),
         ({"mean_field_architecture": []}, r"mean_field_architecture=\[\]: expected a mapping"),

@@ -23,12 +23,20 @@ def check_kind(name: str, value: Any, kind: type) -> None:
     elif kind is int:
         fits, expected = isinstance(value, Integral) and not isinstance(value, bool), "an integer"
     elif kind is float:
-        fits = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(float(value))
+        fits = isinstance(value, Real) and not isinstance(value, bool) and _is_finite(value)
         expected = "a finite number"
     else:
         fits, expected = isinstance(value, kind), "a name"
     if not fits:
         raise ConfigError(f"{name}={value!r}: it must be {expected}")
+
+
+def _is_finite(value: Real) -> bool:
+    """Tell whether a number is finite as a float; an integer can be too large for one."""
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def check_count(name: str, value: int) -> None:
