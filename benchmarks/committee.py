@@ -19,7 +19,6 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from redisc import ReDiSC
 from redisc.graph import Graph
 
-# One warm start, and little after it.
 BRIEF = {
     "iterations": 1,
     "queue_size": 1,
@@ -56,11 +55,12 @@ def main() -> None:
     """Print both figures for each seed, the mean of its halves, and the gain with its 95 % interval."""
     parser = parser_of(__doc__)
     parser.add_argument("--members", type=int, default=4)
-    parser.add_argument("--networks", type=json.loads, default=[{}])
+    parser.add_argument("--networks", type=json.loads, help="default: the recipe's")
     given, figures = parser.parse_args(), []
-    turns = list(itertools.islice(itertools.cycle(given.networks), given.members))
     for seed, graph, split, settings in each_seed(parser):
-        members = [{**settings, **({"mean_field_architecture": own} if own else {})} for own in turns]
+        own = given.networks or settings.get("mean_field_architecture")
+        turns = itertools.cycle(own if isinstance(own, list) else [own])
+        members = [{**settings, "mean_field_architecture": each} for each in itertools.islice(turns, given.members)]
         one, other = halves(graph, np.flatnonzero(split.val), seed)
         halved = ((one, other), (other, one))
         judged = [accuracies(members, graph, split.train, choose, judge, 1000 * seed) for choose, judge in halved]

@@ -59,6 +59,7 @@ def state(tmp_path):
         ({"iterations": 9, "priority": "none"}, "iterations was 4 and is 9, priority was 'validation' and is 'none'"),
         ({"class_weight": {0: 2.0}}, "class_weight was None"),
         ({"mean_field_architecture": {"backbone": "sage"}}, "mean_field_architecture was None"),
+        ({"mean_field_architecture": [{}, {"backbone": "sage"}]}, "mean_field_architecture was None"),
         ({"schedule": lambda fraction: 1 - fraction}, "schedule was 'cosine'"),
         ({"train": np.arange(15)}, "the train mask differs"),
         ({"val": np.arange(17, 28)}, "the validation mask differs"),
@@ -74,6 +75,14 @@ def test_a_state_of_another_fit_is_refused_by_what_differs(state, change, named)
     assert named in str(fault.value)
     assert "\n" not in str(fault.value)
     assert {path.name: path.read_bytes() for path in state.iterdir()} == before
+
+
+def test_networks_of_a_committee_are_told_apart_by_what_they_hold(tmp_path):
+    first, other = ([{}, {"backbone": "appnp", "initial_residual": share}] for share in (0.1, 0.9))
+    leave_state(tmp_path / "state", mean_field_architecture=first, mean_field_members=2)
+    with pytest.raises(CheckpointError, match=r"mean_field_architecture was .*0\.1.* and is .*0\.9"):
+        fit(tmp_path / "state", mean_field_architecture=other, mean_field_members=2)
+    fit(tmp_path / "state", mean_field_architecture=tuple(first), mean_field_members=2)
 
 
 def test_what_does_not_touch_the_outcome_may_change(state):

@@ -41,17 +41,17 @@ class ReDiSC(JointAnswers):
 
     Args:
         backbone: "gcn", "gat", "sage", "gat_sep", "appnp" (the predictions of a row-wise network, spread in `layers`
-            steps), "hops" (features of `layers` hops computed ahead, for large graphs), or a function
-            `make(in_width, out_width)` that builds a PyG module.
+            steps that return to them by `initial_residual`, which wants to be above 0), "hops" (features of `layers`
+            hops computed ahead, for large graphs), or a function `make(in_width, out_width)` that builds a PyG module.
         hidden: Width of the hidden layers.
         layers: K, the number of graph convolutions.
         heads: Attention heads (GAT, GAT-sep); they share `hidden`.
         dropout: Dropout on hidden rows.
         input_dropout: Dropout on raw features.
-        residual: Add a linear map of each layer's input to its output.
+        residual: Add a linear map of each layer's input to its output; not in APPNP.
         initial_residual: GCNII's share of the first embedding in every layer, APPNP's of the first predictions; 0
             leaves it out.
-        normalisation: Row-wise normalisation after hidden layers: "none", "layer", "rms" or "l2".
+        normalisation: Row-wise normalisation after hidden layers: "none", "layer", "rms" or "l2"; not in APPNP.
         head_layers: Row-wise layers after the convolutions; with APPNP, further ones ahead of them.
         self_loop: Weight of self-loops in GCN and APPNP.
         time_aware: Gate the labels of every layer by time; False gives the paper's vanilla layers.
@@ -91,9 +91,9 @@ class ReDiSC(JointAnswers):
         mean_field_learning_rate: Adam's, for the mean-field GNN.
         mean_field_weight_decay: Adam's coupled decay, for the mean-field GNN.
         mean_field_architecture: What the mean-field GNN has otherwise than the denoiser: a mapping from fields of
-            `redisc.nn.Architecture` to values, such as {"backbone": "gcn", "layers": 4}, or several of them, which
-            members take in turn. None: both are alike, unless a recipe has it otherwise; {} makes them alike in any
-            case.
+            `redisc.nn.Architecture` to values, such as {"backbone": "gcn", "layers": 4}, or several of them in a list,
+            which members take in turn, as far as there are members. None: both are alike, unless a recipe has it
+            otherwise; {} makes them alike in any case.
         mean_field_consistency: Weight of the disagreement between several passes with dropout in the warm start's loss,
             for graphs with few labels (after GRAND); 0 leaves it out.
         mean_field_views: How many such passes an update takes.
@@ -401,17 +401,12 @@ class ReDiSC(JointAnswers):
         self._check_place()
 
     def _check_committee(self) -> None:
-        """Refuse networks of the warm start that are no mappings, or more than there are members."""
-        own, members = self._setting("mean_field_architecture"), self._setting("mean_field_members")
-        if own is None:
-            return
-        networks = _several(own)
-        if not networks or not all(isinstance(changes, Mapping) for changes in networks):
+        """Refuse networks of the warm start that are no mappings."""
+        own = self._setting("mean_field_architecture")
+        networks = [] if own is None else _several(own)
+        if own is not None and not (networks and all(isinstance(changes, Mapping) for changes in networks)):
             expected = "a mapping such as {'layers': 4}, or several of them in a list"
             raise ConfigError(f"mean_field_architecture={own!r}: expected {expected}")
-        check_kind("mean_field_members", members, int)
-        if len(networks) > max(members, 1):
-            raise ConfigError(f"mean_field_architecture has {len(networks)} networks, mean_field_members is {members}")
 
     def _check_class_shares(self) -> None:
         """Refuse estimated shares beside what they can't go with."""

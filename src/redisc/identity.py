@@ -59,6 +59,8 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, Mapping):
         return sorted([str(name), _plain(held)] for name, held in value.items())
+    if isinstance(value, list | tuple):
+        return [_plain(held) for held in value]
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"

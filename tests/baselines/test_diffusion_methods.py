@@ -19,6 +19,7 @@ from redisc.baselines.diffusion.uniform import UniformNoise, UniformSampler
 from redisc.clock import Clock
 from redisc.diffusion import MASKED, Schedule
 from redisc.engine import CompiledEngine, FeatureScaling, Topology
+from redisc.errors import ConfigError
 from redisc.nn.affine import reset_all
 
 STEPS = 6
@@ -181,3 +182,8 @@ def test_cross_attention_is_dense_softmax_attention_over_the_neighbourhood():
 def test_ddim_takes_the_steps_that_were_asked_for_and_ends_at_zero():
     strides = LGD(steps=20, sampling_steps=4)._strides()
     assert strides == [(20, 15), (15, 10), (10, 5), (5, 0)]
+
+
+def test_dpm_snc_refuses_predictions_that_are_spread():
+    with pytest.raises(ConfigError, match="DPM-SNC can't have the backbone appnp"):
+        DPMSNC(backbone="appnp").fit(random_graph(0, nodes=30), np.arange(15), np.arange(15, 22))

@@ -100,8 +100,9 @@ def test_a_killed_fit_ends_in_the_same_bits(bench, tmp_path, settings, stops):
 
 
 @pytest.mark.parametrize("stops", [[3], [5], [6], [15], [2, 8, 14]], ids=str)
-def test_a_committee_that_is_killed_ends_in_the_same_bits(bench, tmp_path, stops):
-    settings, committee = {"anchor": 1.0}, {**NOISY, "members": 3}
+@pytest.mark.parametrize("backbones", [(), ("gcn", "appnp")], ids=str)
+def test_a_committee_that_is_killed_ends_in_the_same_bits(bench, tmp_path, stops, backbones):
+    settings, committee = {"anchor": 1.0}, {**NOISY, "members": 3, "backbones": backbones}
     expected = undisturbed(bench(**committee), **settings)
     for stop in stops:
         again = (tmp_path / "state").exists()

@@ -251,6 +251,7 @@ def test_a_missing_entry_is_recognised(folder, name):
         ("mean_field_architecture", ["gcn"]),
         ("mean_field_architecture", {"layers": 10**9}),
         ("mean_field_architecture", {"hidden": 64.5}),
+        ("mean_field_architecture", [{}, {"layers": 10**9}]),
         ("evaluation_temperature", "cold"),
         ("feature_scaling", "standard"),
     ],

@@ -146,9 +146,7 @@ def spread_logits(stack, a, x, fuse, shift):
     first = h = rows_to_logits(stack.head, relu(affine(stack.embedding, x)), relu)
     for k, layer in enumerate(stack.layers):
         m = mix(layer.conv, a, fuse(k, h), plan.self_loop) + shift(k)
-        m = m + h @ numbers(layer.skip.weight) if plan.residual else m
-        m = (1 - plan.initial_residual) * m + plan.initial_residual * first
-        h = m if k == plan.layers - 1 else normalise(plan.normalisation, layer.norm, m)
+        h = (1 - plan.initial_residual) * m + plan.initial_residual * first
     return h
 
 

@@ -71,7 +71,7 @@ class CLGNN(NeuralBaseline):
     enter no round's input. The round that validates best answers.
 
     Args:
-        backbone: Of the GNN: "gcn", "gat", "sage" or "gat_sep".
+        backbone: Of the GNN: "gcn", "gat", "sage", "gat_sep" or "appnp".
         rounds: Of collective inference after round 0.
         samples: S, draws a round while training; `predict_proba` takes `n_samples` of them.
         given: The share of the known labels that an update gives.

@@ -47,7 +47,7 @@ class LabelTrick(StackedBaseline):
     other training labels (V_out): Eq. 3 of the ReDiSC paper. An answer has all known labels as input.
 
     Args:
-        backbone: "gcn", "gat", "sage" or "gat_sep".
+        backbone: "gcn", "gat", "sage", "gat_sep" or "appnp".
         heads: Attention heads, of backbones that have them.
         label_rate: λ, the probability that a training label is input.
     """

@@ -46,7 +46,7 @@ class LGD(NeuralBaseline):
     latents' squared error plus the decoded labels' cross-entropy. An answer runs DDIM from noise and decodes the end.
 
     Args:
-        backbone: "gcn", "gat", "sage" or "gat_sep", of the conditions' encoder.
+        backbone: "gcn", "gat", "sage", "gat_sep" or "appnp", of the conditions' encoder.
         heads: Of the cross-attention and of attention backbones; they share `hidden`.
         residual: Add a linear map of each encoder layer's input to its output.
         normalisation: Row-wise, after hidden encoder layers: "none", "layer", "rms" or "l2".

@@ -13,7 +13,7 @@ from redisc.settings import check_kinds
 
 @dataclass(frozen=True)
 class Architecture:
-    """One stack of graph convolutions: the mean-field GNN and the denoiser are built from the same or from two."""
+    """One stack of graph convolutions: mean-field GNNs and the denoiser are built from the same or from several."""
 
     backbone: str = "gcn"  # gcn, gat, sage, gat_sep, appnp or hops
     hidden: int = 64  # width of the hidden layers; attention splits it over the heads
@@ -21,10 +21,10 @@ class Architecture:
     heads: int = 8  # attention heads
     dropout: float = 0.5  # on hidden rows
     input_dropout: float = 0.0  # on raw features
-    residual: bool = False  # add a linear map of the layer's input to its output
-    initial_residual: float = 0.0  # GCNII: share of the first embedding in every layer's output
-    normalisation: Literal["none", "layer", "rms", "l2"] = "none"  # row-wise, after each hidden layer
-    head_layers: int = 0  # row-wise layers after the convolutions; 0: the last convolution emits the logits (hops: 1)
+    residual: bool = False  # add a linear map of the layer's input to its output (not in APPNP)
+    initial_residual: float = 0.0  # share of the first embedding (GCNII) or prediction (APPNP) in every layer's output
+    normalisation: Literal["none", "layer", "rms", "l2"] = "none"  # row-wise, after each hidden layer (not in APPNP)
+    head_layers: int = 0  # row-wise layers after the convolutions (hops: 1 at least), or before them (APPNP: 1 more)
     self_loop: float = 1.0  # weight of a self-loop in GCN and APPNP
 
     def __post_init__(self) -> None:

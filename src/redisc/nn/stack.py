@@ -25,7 +25,7 @@ class Projected:
 
     z: Tensor  # the convolution's projection
     skip: Tensor | None = None  # the residual connection
-    initial: Tensor | None = None  # GCNII's first embedding, carried through all layers
+    initial: Tensor | None = None  # the first embedding (GCNII) or prediction (APPNP), carried through all layers
 
 
 class StackLayer(nn.Module):
@@ -36,8 +36,8 @@ class StackLayer(nn.Module):
         a, self.emits_logits, self.out_width = architecture, emits_logits, out_width
         self.initial_share = 0.0 if emits_logits and not a.predicts_first else a.initial_residual
         self.conv: Conv = a.conv(in_width, out_width, emits_logits)
-        self.skip = Affine(in_width, out_width, bias=False) if a.residual else None
-        plain = emits_logits or a.normalisation == "none"
+        self.skip = Affine(in_width, out_width, bias=False) if a.residual and not a.predicts_first else None
+        plain = emits_logits or a.predicts_first or a.normalisation == "none"
         self.norm = None if plain else RowNorm(a.normalisation, out_width)
 
     def project(self, h: Features, initial: Tensor | None) -> Projected:

@@ -59,8 +59,9 @@ def recipe_settings(name: str | Path, known: Collection[str] | None = None) -> d
 def yielding(settings: dict[str, Any], wishes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recipe's settings without those that contradict what the user wishes."""
     own_module = not isinstance(wishes.get("backbone", ""), str)
+    other_features = own_module or wishes.get("backbone") == "hops"
     weighs = wishes.get("class_weight") is not None or wishes.get("metric") == "balanced_accuracy"
-    barred = {"class_shares": own_module or weighs, "mean_field_architecture": own_module}
+    barred = {"class_shares": own_module or weighs, "mean_field_architecture": other_features}
     return {name: value for name, value in settings.items() if not barred.get(name, False)}
 
 

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from redisc.errors import ConfigError
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Affine, Architecture, Block, ConvStack, Features, Projected, TimeEncoder
 from redisc.nn.activation import Activation
@@ -35,6 +36,8 @@ class ScoreNetwork(nn.Module):
 
     def __init__(self, architecture: Architecture, num_features: int, num_classes: int, steps: int) -> None:
         super().__init__()
+        if architecture.predicts_first:
+            raise ConfigError("DPM-SNC can't have the backbone appnp: its head stands behind the convolutions")
         self.steps, self.num_classes = steps, num_classes
         self.stack = ConvStack(architecture, num_features, num_classes)
         self.time = TimeEncoder()
