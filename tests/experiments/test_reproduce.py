@@ -99,7 +99,7 @@ def test_the_command_shows_the_store(store, monkeypatch, capsys, tmp_path):
     assert {"method", "dataset", "backbone", "seeds", "node", "node_std", "subgraph", "subgraph_std"} <= set(rows[0])
     shown = redisc(*given, "--csv", tmp_path / "t.csv", "--plot", tmp_path / "t.png")
     assert "cora: with - without = +2.00 ± 2.48 (95 %), 3 pairs" in shown.stdout
-    assert "cora: with - without = +2.00, 1 pairs" in redisc(*given, "--seeds", "1").stdout  # no interval of one
+    assert "cora: with - without = +2.00, 1 pair\n" in redisc(*given, "--seeds", "1").stdout  # no interval of one
     assert (tmp_path / "t.png").stat().st_size > 5000
     assert (tmp_path / "t.csv").read_text().startswith("method,")
     assert "unknown table 'magic'" in refused(monkeypatch, capsys, "reproduce", "magic", "--show")

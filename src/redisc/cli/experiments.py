@@ -15,7 +15,7 @@ from redisc.cli.output import console, print_json
 from redisc.cli.outputs import check_spared
 from redisc.cli.table_options import Edges, Id, Label, Nodes, Source, TableOptions, Target, Text, Weight, graph_source
 from redisc.errors import ConfigError
-from redisc.experiments.paired import paired_differences, show_gain
+from redisc.experiments.paired import paired_differences, show_gain, show_pairs
 from redisc.experiments.reproduce import ABLATIONS, as_csv, as_markdown, run_table, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES, table_lines
@@ -131,7 +131,7 @@ def _print_differences(differences: list[dict[str, Any]]) -> None:
     for row in differences:
         if row["difference"] is not None:
             sure = "" if row["half_width"] is None else " (95 %)"
-            print(f"{row['dataset']}: with - without = {show_gain(row)}{sure}, {row['pairs']} pairs")
+            print(f"{row['dataset']}: with - without = {show_gain(row)}{sure}, {show_pairs(row)}")
 
 
 @app.command()

@@ -57,3 +57,8 @@ def show_gain(gain: dict[str, Any]) -> str:
     """Write a difference with its sign and the half-width of its interval."""
     half_width = "" if gain["half_width"] is None else f" ± {gain['half_width']:.2f}"
     return f"{gain['difference']:+.2f}{half_width}"
+
+
+def show_pairs(gain: dict[str, Any]) -> str:
+    """Write how many pairs a difference is of."""
+    return "1 pair" if gain["pairs"] == 1 else f"{gain['pairs']} pairs"

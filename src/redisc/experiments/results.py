@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from redisc.experiments.paired import gains_over_warm_start, half_width_of, paired_differences, show_gain
+from redisc.experiments.paired import gains_over_warm_start, half_width_of, paired_differences, show_gain, show_pairs
 from redisc.experiments.reproduce import ABLATIONS, as_markdown, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import show
@@ -96,7 +96,7 @@ def _differences(differences: list[dict[str, Any]], table: str) -> str:
         if row["difference"] is None:
             continue
         verdict = sign_verdict(row["difference"], row["half_width"])
-        lines.append(f"- {row['dataset']}: {show_gain(row)} over {row['pairs']} pairs; {verdict}.")
+        lines.append(f"- {row['dataset']}: {show_gain(row)} over {show_pairs(row)}; {verdict}.")
     return "\n".join(lines) if len(lines) > 1 else f"\nNo pair of {table} is complete yet."
 
 
