@@ -14,24 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 from seeds_of_a_recipe import each_seed, parser_of
-from sklearn.model_selection import StratifiedShuffleSplit
 
 from redisc import ReDiSC
+from redisc.experiments.halves import WARM_START_ALONE, halves
 from redisc.graph import Graph
 
-BRIEF = {
-    "iterations": 1,
-    "queue_size": 1,
-    "steps": 2,
-    "mean_field_members": 1,
-    "anchor": 0.0,
-}  # one warm start, and little after it
-
-
-def halves(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cut nodes into two halves with about as many of each class."""
-    cut = StratifiedShuffleSplit(1, test_size=0.5, random_state=seed)
-    return next((nodes[one], nodes[other]) for one, other in cut.split(nodes, graph.y[nodes]))
+BRIEF = {**WARM_START_ALONE, "mean_field_members": 1, "anchor": 0.0}  # one warm start, and little after it
 
 
 def accuracies(

@@ -1,7 +1,7 @@
 """What a change of settings does on the validation nodes: `python -m redisc.experiments.probe DATASET --settings JSON`.
 
 Most figures of `results/findings.md` are of this kind. No test label is read; yet whoever chooses among many settings
-by a few hundred validation nodes wears these out.
+by a few hundred validation nodes wears these out. `--halves` judges by nodes that chose no checkpoint.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import torch
 from redisc import datasets
 from redisc.errors import ConfigError, RediscError
 from redisc.estimator import ReDiSC
+from redisc.experiments import halves
+from redisc.experiments.halves import WARM_START_ALONE, split_of
 from redisc.recipes import recipe_settings
 
 
@@ -46,9 +48,9 @@ def probe(
 ) -> Probe:
     """Fit one seed; with `warm_start` the mean-field GNN alone is of interest, and as little as can be comes after."""
     graph = datasets.load(dataset, data_dir=data_dir, seed=seed)
-    split = graph.splits[seed % len(graph.splits)] if graph.splits else None
+    split = split_of(graph, seed)
     masks = () if split is None else (split.train, split.val)
-    shortened = {"iterations": 1, "queue_size": 1, "steps": 2} if warm_start else {}
+    shortened = WARM_START_ALONE if warm_start else {}
     clf, start = ReDiSC(**{**settings, **shortened}, random_state=seed), time.monotonic()
     history = clf.fit(graph, *masks).history_
     looks = [] if warm_start else history["validation"]
@@ -86,18 +88,21 @@ def main() -> int:
     parser.add_argument("--recipe")
     parser.add_argument("--settings", default="{}")
     parser.add_argument("--warm-start", action="store_true", help="the mean-field GNN alone")
+    parser.add_argument("--halves", action="store_true", help="fit twice, judge by the half that chose nothing")
     parser.add_argument("--data-dir")
     given = parser.parse_args()
     torch.set_num_threads(1)
     try:
-        settings, probes = read_settings(given.recipe, given.settings), []
+        settings = read_settings(given.recipe, given.settings)
+        measure, sum_up = (halves.judge, halves.means) if given.halves else (probe, means)
+        found: list[Any] = []
         for seed in given.seeds:
-            probes.append(probe(given.dataset, seed, settings, given.data_dir, given.warm_start))
-            print(probes[-1].line(), flush=True)
+            found.append(measure(given.dataset, seed, settings, given.data_dir, given.warm_start))
+            print(found[-1].line(), flush=True)
     except RediscError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(means(probes))
+    print(sum_up(found))
     return 0
 
 

@@ -1,0 +1,84 @@
+"""How good a fit is on validation nodes that chose nothing.
+
+Half of the validation nodes choose the checkpoints of both models and the other half judges them; then the halves
+change places, so that every validation node judges once. On the nodes that chose it a checkpoint is at its luckiest,
+and the more of them a setting has to choose from the luckier it is. No test label is read.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedShuffleSplit
+
+from redisc import datasets
+from redisc.errors import ConfigError
+from redisc.estimator import ReDiSC
+from redisc.graph import Graph, Split
+
+WARM_START_ALONE = {"iterations": 1, "queue_size": 1, "steps": 2}  # as little as can be after it
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One seed's accuracy on validation nodes that chose nothing: of the mean-field GNN, and of the chain."""
+
+    seed: int
+    mean_field: float
+    chain: float | None  # None: the warm start alone was of interest
+    seconds: float
+
+    def line(self) -> str:
+        """Write the figures, in percent."""
+        return f"seed {self.seed}: {_told(self.mean_field, self.chain)}, {self.seconds:.0f} s"
+
+
+def halves(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cut nodes into two halves with about as many of each class."""
+    cut = StratifiedShuffleSplit(1, test_size=0.5, random_state=seed)
+    return next((nodes[one], nodes[other]) for one, other in cut.split(nodes, graph.y[nodes]))
+
+
+def split_of(graph: Graph, seed: int) -> Split | None:
+    """Return the split that a seed takes, where the graph has splits of its own."""
+    return graph.splits[seed % len(graph.splits)] if graph.splits else None
+
+
+def judge(
+    dataset: str, seed: int, settings: dict[str, Any], data_dir: str | None = None, warm_start: bool = False
+) -> Judgement:
+    """Fit one seed twice, each time with one half of the validation nodes, and judge by the other."""
+    graph = datasets.load(dataset, data_dir=data_dir, seed=seed)
+    split = split_of(graph, seed)
+    if split is None:
+        raise ConfigError(f"{dataset} has no validation nodes of its own, of which halves could judge")
+    shortened, start = WARM_START_ALONE if warm_start else {}, time.monotonic()
+    one, other = halves(graph, np.flatnonzero(split.val), seed)
+    mean_field, chain = [], []
+    for choosing, judging in ((one, other), (other, one)):
+        clf = ReDiSC(**{**settings, **shortened}, random_state=seed).fit(graph, split.train, choosing)
+        mean_field.append(clf.classes_[clf.mean_field_proba()[judging].argmax(1)] == graph.y[judging])
+        if not warm_start:
+            chain.append(clf.predict()[judging] == graph.y[judging])
+    seconds = time.monotonic() - start
+    return Judgement(seed, _share(mean_field), _share(chain) if chain else None, seconds)
+
+
+def means(judgements: list[Judgement]) -> str:
+    """Write the means over seeds, in percent."""
+    chains = [j.chain for j in judgements if j.chain is not None]
+    told = _told(float(np.mean([j.mean_field for j in judgements])), float(np.mean(chains)) if chains else None)
+    seeds = "seed" if len(judgements) == 1 else "seeds"
+    return f"accuracy on validation nodes that chose nothing over {len(judgements)} {seeds}: {told}"
+
+
+def _share(right: list[np.ndarray]) -> float:
+    return float(np.concatenate(right).mean())
+
+
+def _told(mean_field: float, chain: float | None) -> str:
+    told = f"mean-field {100 * mean_field:.2f}"
+    return told if chain is None else f"{told}, chain {100 * chain:.2f}"

@@ -1,0 +1,75 @@
+"""A judgement is by validation nodes that chose nothing, and reads no test label."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redisc import Graph, ReDiSC, datasets
+from redisc.errors import ConfigError
+from redisc.experiments.halves import Judgement, halves, judge, means
+
+SMALL = {"iterations": 20, "warm_iterations": 5, "evaluate_every": 10, "mean_field_epochs": 10, "steps": 5, "masks": 2}
+
+
+@given(st.integers(2, 20), st.integers(2, 20), st.integers(0, 99))
+def test_halves_share_no_node_and_hold_all(first, second, seed):
+    graph = Graph(np.eye(first + second), np.zeros((2, 0), int), np.repeat([0, 1], [first, second]))
+    nodes = np.arange(first + second)
+    one, other = halves(graph, nodes, seed)
+    assert sorted([*one, *other]) == nodes.tolist()
+    assert abs(len(one) - len(other)) <= 1
+    assert abs((graph.y[one] == 0).sum() - (graph.y[other] == 0).sum()) <= 1
+
+
+def test_each_half_judges_the_fit_that_the_other_chose():
+    graph = datasets.load("karate", seed=3)
+    split = graph.splits[3 % len(graph.splits)]
+    one, other = halves(graph, np.flatnonzero(split.val), 3)
+    right, right_alone = [], []
+    for choosing, judging in ((one, other), (other, one)):
+        clf = ReDiSC(**SMALL, random_state=3).fit(graph, split.train, choosing)
+        right += (clf.predict() == graph.y)[judging].tolist()
+        right_alone += (clf.classes_[clf.mean_field_proba().argmax(1)] == graph.y)[judging].tolist()
+    found = judge("karate", 3, SMALL)
+    assert found.chain == np.mean(right) and found.mean_field == np.mean(right_alone)
+
+
+def test_no_test_label_is_read(monkeypatch):
+    graph = datasets.load("karate", seed=3)
+    test = graph.splits[3 % len(graph.splits)].test
+    blind = Graph(graph.x, graph.edge_index(), np.where(test, (graph.y + 1) % 2, graph.y), splits=graph.splits)
+    seen = judge("karate", 3, SMALL)
+    monkeypatch.setattr(datasets, "load", lambda *_, **__: blind)
+    assert test.any() and replace(judge("karate", 3, SMALL), seconds=0) == replace(seen, seconds=0)
+
+
+def test_the_warm_start_alone_has_no_chain():
+    alone, whole = judge("karate", 3, SMALL, warm_start=True), judge("karate", 3, SMALL)
+    assert alone.chain is None and alone.mean_field == whole.mean_field
+    assert "chain" not in alone.line() and "chain" not in means([alone])
+
+
+def test_a_graph_without_splits_is_refused(monkeypatch):
+    bare = Graph(np.eye(3), np.array([[0, 1], [1, 2]]), np.array([0, 1, 0]))
+    monkeypatch.setattr(datasets, "load", lambda *_, **__: bare)
+    with pytest.raises(ConfigError, match="no validation nodes of its own"):
+        judge("bare", 0, SMALL)
+
+
+def test_means_are_over_seeds():
+    told = means([Judgement(0, 0.5, 0.6, 1.0), Judgement(1, 0.7, 0.8, 1.0)])
+    assert told == "accuracy on validation nodes that chose nothing over 2 seeds: mean-field 60.00, chain 70.00"
+
+
+def test_it_runs_as_a_command():
+    command = [sys.executable, "-m", "redisc.experiments.probe", "karate", "--halves", "--settings", json.dumps(SMALL)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    first, last = done.stdout.splitlines()
+    assert first.startswith("seed 0: mean-field ") and ", chain " in first
+    assert last.startswith("accuracy on validation nodes that chose nothing over 1 seed: mean-field ")
