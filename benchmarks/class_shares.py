@@ -13,15 +13,10 @@ from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC
 from redisc.em.class_shares import class_shift, drawn_shares
+from redisc.experiments.halves import WARM_START_ALONE
 from redisc.graph import Graph, Split
 
-BRIEF = {
-    "iterations": 1,
-    "queue_size": 1,
-    "steps": 2,
-    "class_shares": "labelled",
-    "clamp": "train",
-}  # the warm start alone
+BRIEF = {**WARM_START_ALONE, "class_shares": "labelled", "clamp": "train"}
 
 
 def by_class(graph: Graph, split: Split, labels: np.ndarray) -> np.ndarray:

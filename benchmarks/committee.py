@@ -16,7 +16,7 @@ from scipy import stats
 from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC
-from redisc.experiments.halves import WARM_START_ALONE, halves
+from redisc.experiments.halves import WARM_START_ALONE, halve
 from redisc.graph import Graph
 
 BRIEF = {**WARM_START_ALONE, "mean_field_members": 1, "anchor": 0.0}  # one warm start, and little after it
@@ -49,7 +49,7 @@ def main() -> None:
         own = given.networks or settings.get("mean_field_architecture")
         turns = itertools.cycle(own if isinstance(own, list) else [own])
         members = [{**settings, "mean_field_architecture": each} for each in itertools.islice(turns, given.members)]
-        one, other = halves(graph, np.flatnonzero(split.val), seed)
+        one, other = halve(graph, np.flatnonzero(split.val), seed)
         halved = ((one, other), (other, one))
         judged = [accuracies(members, graph, split.train, choose, judge, 1000 * seed) for choose, judge in halved]
         figures.append(np.mean(judged, 0))

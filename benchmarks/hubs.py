@@ -10,15 +10,15 @@ import numpy as np
 from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC, metrics
+from redisc.experiments.halves import WARM_START_ALONE
 from redisc.graph import Graph, Split
 
-BRIEF = {"iterations": 1, "queue_size": 1, "steps": 2}  # as little as can be after the warm start
 CORRECTED = (5, 20, 100)
 
 
 def mean_field_labels(settings: dict, graph: Graph, split: Split, seed: int) -> np.ndarray:
     """Return the most likely class of every node `(N,)` by the mean-field GNN."""
-    clf = ReDiSC(**{**settings, **BRIEF}, random_state=seed).fit(graph, split.train, split.val)
+    clf = ReDiSC(**{**settings, **WARM_START_ALONE}, random_state=seed).fit(graph, split.train, split.val)
     return clf.classes_[clf.mean_field_proba().argmax(1)]
 
 

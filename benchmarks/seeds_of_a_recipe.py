@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from redisc import Graph, datasets
+from redisc.experiments.halves import split_of
 from redisc.graph import Split
 from redisc.recipes import recipe_settings
 
@@ -26,4 +27,7 @@ def each_seed(parser: argparse.ArgumentParser) -> Iterator[tuple[int, Graph, Spl
     torch.set_num_threads(1)
     for seed in given.seeds:
         graph = datasets.load(given.dataset, seed=seed)
-        yield seed, graph, graph.splits[seed % len(graph.splits)], recipe_settings(given.recipe)
+        split = split_of(graph, seed)
+        if split is None:
+            raise SystemExit(f"error: {given.dataset} comes without splits")
+        yield seed, graph, split, recipe_settings(given.recipe)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from redisc import Graph, ReDiSC, datasets
 from redisc.errors import ConfigError
-from redisc.experiments.halves import Judgement, halves, judge, means
+from redisc.experiments.halves import Judgement, halve, judge, means
+from redisc.graph import Split
 
 SMALL = {"iterations": 20, "warm_iterations": 5, "evaluate_every": 10, "mean_field_epochs": 10, "steps": 5, "masks": 2}
 
@@ -21,23 +22,30 @@ SMALL = {"iterations": 20, "warm_iterations": 5, "evaluate_every": 10, "mean_fie
 def test_halves_share_no_node_and_hold_all(first, second, seed):
     graph = Graph(np.eye(first + second), np.zeros((2, 0), int), np.repeat([0, 1], [first, second]))
     nodes = np.arange(first + second)
-    one, other = halves(graph, nodes, seed)
+    one, other = halve(graph, nodes, seed)
     assert sorted([*one, *other]) == nodes.tolist()
     assert abs(len(one) - len(other)) <= 1
     assert abs((graph.y[one] == 0).sum() - (graph.y[other] == 0).sum()) <= 1
 
 
-def test_each_half_judges_the_fit_that_the_other_chose():
+def test_each_half_chooses_once_and_judges_the_fit_that_the_other_chose(monkeypatch):
     graph = datasets.load("karate", seed=3)
     split = graph.splits[3 % len(graph.splits)]
-    one, other = halves(graph, np.flatnonzero(split.val), 3)
-    right, right_alone = [], []
-    for choosing, judging in ((one, other), (other, one)):
-        clf = ReDiSC(**SMALL, random_state=3).fit(graph, split.train, choosing)
-        right += (clf.predict() == graph.y)[judging].tolist()
-        right_alone += (clf.classes_[clf.mean_field_proba().argmax(1)] == graph.y)[judging].tolist()
+    one, other = halve(graph, np.flatnonzero(split.val), 3)
+    fits, fit = [], ReDiSC.fit
+
+    def recorded(clf, *given):
+        fits.append((given[1:], fit(clf, *given)))
+        return clf
+
+    monkeypatch.setattr(ReDiSC, "fit", recorded)
     found = judge("karate", 3, SMALL)
-    assert found.chain == np.mean(right) and found.mean_field == np.mean(right_alone)
+    assert [sorted(choosing) for (_, choosing), _ in fits] == [sorted(one), sorted(other)]
+    assert all(np.array_equal(train, split.train) for (train, _), _ in fits)
+    right = [clf.predict() == graph.y for _, clf in fits]
+    assert found.chain == np.concatenate([right[0][other], right[1][one]]).mean()
+    alone = [clf.classes_[clf.mean_field_proba().argmax(1)] == graph.y for _, clf in fits]
+    assert found.mean_field == np.concatenate([alone[0][other], alone[1][one]]).mean()
 
 
 def test_no_test_label_is_read(monkeypatch):
@@ -55,11 +63,18 @@ def test_the_warm_start_alone_has_no_chain():
     assert "chain" not in alone.line() and "chain" not in means([alone])
 
 
-def test_a_graph_without_splits_is_refused(monkeypatch):
-    bare = Graph(np.eye(3), np.array([[0, 1], [1, 2]]), np.array([0, 1, 0]))
+@pytest.mark.parametrize("splits", [(), (Split(np.ones(3, bool), np.zeros(3, bool), np.zeros(3, bool)),)])
+def test_a_graph_without_validation_nodes_is_refused(monkeypatch, splits):
+    bare = Graph(np.eye(3), np.array([[0, 1], [1, 2]]), np.array([0, 1, 0]), splits=splits)
     monkeypatch.setattr(datasets, "load", lambda *_, **__: bare)
-    with pytest.raises(ConfigError, match="no validation nodes of its own"):
+    with pytest.raises(ConfigError, match="comes without validation nodes"):
         judge("bare", 0, SMALL)
+
+
+def test_a_class_with_one_node_cannot_be_halved():
+    graph = Graph(np.eye(5), np.zeros((2, 0), int), np.array([0, 0, 1, 1, 7]))
+    with pytest.raises(ConfigError, match="class 7 has one validation node"):
+        halve(graph, np.arange(5), 0)
 
 
 def test_means_are_over_seeds():

@@ -36,8 +36,11 @@ class Judgement:
         return f"seed {self.seed}: {_told(self.mean_field, self.chain)}, {self.seconds:.0f} s"
 
 
-def halves(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def halve(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Cut nodes into two halves with about as many of each class."""
+    classes, counts = np.unique(graph.y[nodes], return_counts=True)
+    if (counts < 2).any():
+        raise ConfigError(f"class {classes[counts < 2][0]} has one validation node: halves need two of every class")
     cut = StratifiedShuffleSplit(1, test_size=0.5, random_state=seed)
     return next((nodes[one], nodes[other]) for one, other in cut.split(nodes, graph.y[nodes]))
 
@@ -53,10 +56,10 @@ def judge(
     """Fit one seed twice, each time with one half of the validation nodes, and judge by the other."""
     graph = datasets.load(dataset, data_dir=data_dir, seed=seed)
     split = split_of(graph, seed)
-    if split is None:
-        raise ConfigError(f"{dataset} has no validation nodes of its own, of which halves could judge")
+    if split is None or not split.val.any():
+        raise ConfigError(f"{dataset} comes without validation nodes, so there are none to halve")
     shortened, start = WARM_START_ALONE if warm_start else {}, time.monotonic()
-    one, other = halves(graph, np.flatnonzero(split.val), seed)
+    one, other = halve(graph, np.flatnonzero(split.val), seed)
     mean_field, chain = [], []
     for choosing, judging in ((one, other), (other, one)):
         clf = ReDiSC(**{**settings, **shortened}, random_state=seed).fit(graph, split.train, choosing)
