@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from redisc import Graph, datasets
-from redisc.experiments.halves import split_of
+from redisc.experiments.splits import split_of
 from redisc.graph import Split
 from redisc.recipes import recipe_settings
 
@@ -27,7 +27,4 @@ def each_seed(parser: argparse.ArgumentParser) -> Iterator[tuple[int, Graph, Spl
     torch.set_num_threads(1)
     for seed in given.seeds:
         graph = datasets.load(given.dataset, seed=seed)
-        split = split_of(graph, seed)
-        if split is None:
-            raise SystemExit(f"error: {given.dataset} comes without splits")
-        yield seed, graph, split, recipe_settings(given.recipe)
+        yield seed, graph, split_of(graph, seed), recipe_settings(given.recipe)

@@ -22,6 +22,7 @@ from redisc import datasets
 from redisc.errors import CheckpointError
 from redisc.evaluation import evaluate_run
 from redisc.experiments.peak import peak_resident
+from redisc.experiments.splits import split_of
 from redisc.experiments.store import ResultStore
 from redisc.graph import Split
 from redisc.methods import method_named
@@ -101,7 +102,7 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
     """
     versions = _versions()  # of the code that runs, whatever becomes of its files meanwhile
     graph = datasets.load(cell.dataset, data_dir=data_dir, seed=cell.seed)
-    split = graph.splits[cell.seed % len(graph.splits)]
+    split = split_of(graph, cell.seed)
     clf = method_named(cell.method)(**cell.settings, random_state=cell.seed)
     start = time.monotonic()
     clf.fit(graph, split.train, split.val)

@@ -9,6 +9,7 @@ import numpy as np
 
 from redisc import datasets
 from redisc.estimator import ReDiSC
+from redisc.experiments.splits import split_of
 from redisc.recipes import recipe_for
 
 BUILT_IN = ("planted", "minesweeper", "digits")
@@ -18,7 +19,7 @@ ALPHAS = (0.2, 0.1, 0.05)
 def coverage(name: str, backbone: str, seed: int, data_dir: str | None, settings: dict[str, Any]) -> list[str]:
     """Fit, build sets from half of the validation nodes, and return rows of what the test nodes say of them."""
     graph = datasets.load(name, data_dir=data_dir, seed=seed)
-    split = graph.splits[seed % len(graph.splits)]
+    split = split_of(graph, seed)
     clf = ReDiSC(recipe=recipe_for(name, backbone), backbone=backbone, random_state=seed).set_params(**settings)
     clf.fit(graph, split.train, split.val)
     rows = []

@@ -17,7 +17,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from redisc import datasets
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
-from redisc.graph import Graph, Split
+from redisc.experiments.splits import split_of
+from redisc.graph import Graph
 
 WARM_START_ALONE = {"iterations": 1, "queue_size": 1, "steps": 2}  # as little as can be after it
 
@@ -45,18 +46,13 @@ def halve(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.nd
     return next((nodes[one], nodes[other]) for one, other in cut.split(nodes, graph.y[nodes]))
 
 
-def split_of(graph: Graph, seed: int) -> Split | None:
-    """Return the split that a seed takes, where the graph has splits of its own."""
-    return graph.splits[seed % len(graph.splits)] if graph.splits else None
-
-
 def judge(
     dataset: str, seed: int, settings: dict[str, Any], data_dir: str | None = None, warm_start: bool = False
 ) -> Judgement:
     """Fit one seed twice, each time with one half of the validation nodes, and judge by the other."""
     graph = datasets.load(dataset, data_dir=data_dir, seed=seed)
     split = split_of(graph, seed)
-    if split is None or not split.val.any():
+    if not split.val.any():
         raise ConfigError(f"{dataset} comes without validation nodes, so there are none to halve")
     shortened, start = WARM_START_ALONE if warm_start else {}, time.monotonic()
     one, other = halve(graph, np.flatnonzero(split.val), seed)

@@ -20,7 +20,8 @@ from redisc import datasets
 from redisc.errors import ConfigError, RediscError
 from redisc.estimator import ReDiSC
 from redisc.experiments import halves
-from redisc.experiments.halves import WARM_START_ALONE, split_of
+from redisc.experiments.halves import WARM_START_ALONE
+from redisc.experiments.splits import split_of
 from redisc.recipes import recipe_settings
 
 
@@ -48,7 +49,7 @@ def probe(
 ) -> Probe:
     """Fit one seed; with `warm_start` the mean-field GNN alone is of interest, and as little as can be comes after."""
     graph = datasets.load(dataset, data_dir=data_dir, seed=seed)
-    split = split_of(graph, seed)
+    split = split_of(graph, seed) if graph.splits else None
     masks = () if split is None else (split.train, split.val)
     shortened = WARM_START_ALONE if warm_start else {}
     clf, start = ReDiSC(**{**settings, **shortened}, random_state=seed), time.monotonic()
