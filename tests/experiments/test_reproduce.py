@@ -5,7 +5,7 @@ import json
 import pytest
 
 from experiments.rows import stored
-from redisc.experiments.paired import paired_differences
+from redisc.experiments.paired import paired_differences, show_pairs
 from redisc.experiments.reproduce import as_csv, as_markdown, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.tables import TABLES, Line, table_lines
@@ -90,6 +90,17 @@ def test_differences_are_paired_by_seed_with_a_t_interval(store):
     assert row["pairs"] == 3
     assert row["difference"] == pytest.approx(2.0)
     assert row["half_width"] == pytest.approx(4.302653 * 1.0 / 3**0.5, rel=1e-5)
+
+
+def test_pairs_of_two_processors_are_counted(store):
+    for row in list(store):
+        if row["seed"] < 2:
+            ran = {0: "one", 1: "other"}[row["seed"]] if row["settings"].get("priority") == "none" else "one"
+            store.add({**row, "processor": ran})
+    (gain,) = paired_differences("priority-queue", ["cora"], 10, store)
+    assert (gain["pairs"], gain["mixed"]) == (3, 1)
+    assert show_pairs(gain) == "3 pairs, 1 of them of two processors"
+    assert show_pairs({"pairs": 1, "mixed": 0}) == "1 pair"
 
 
 def test_the_command_shows_the_store(store, monkeypatch, capsys, tmp_path):

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-import redisc
 from redisc import datasets
 from redisc.errors import CheckpointError
 from redisc.evaluation import evaluate_run
 from redisc.experiments.peak import peak_resident
+from redisc.experiments.provenance import processor, versions
 from redisc.experiments.splits import split_of
 from redisc.experiments.store import ResultStore
 from redisc.graph import Split
@@ -100,7 +97,7 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
 
     The split is the dataset's own: column `seed` of those that came with it, or a draw with that seed.
     """
-    versions = _versions()  # of the code that runs, whatever becomes of its files meanwhile
+    ran = versions()  # of the code that runs, whatever becomes of its files meanwhile
     graph = datasets.load(cell.dataset, data_dir=data_dir, seed=cell.seed)
     split = split_of(graph, cell.seed)
     clf = method_named(cell.method)(**cell.settings, random_state=cell.seed)
@@ -116,7 +113,8 @@ def run_cell(cell: Cell, data_dir: str | None = None) -> dict[str, Any]:
         "recipe": recipe_of(cell.method, cell.dataset, cell.settings),
         "settings": complete_settings(cell.method, cell.settings),
         "split": split_hash(split),
-        "versions": versions,
+        "versions": ran,
+        "processor": processor(),
         "seconds": round(seconds, 2),
         "peak_mib": round(peak_resident(), 1),
         "parameters": clf.num_parameters(),
@@ -135,25 +133,6 @@ def split_hash(split: Split) -> str:
 def is_at_hand(dataset: str, data_dir: str | None = None) -> bool:
     """Tell whether a dataset can be loaded without a network."""
     return any(row.at_hand for row in datasets.available(data_dir) if row.entry.name == dataset)
-
-
-def _versions() -> dict[str, str]:
-    names = ("redisc", "torch", "torch_geometric", "numpy", "numba")
-    found = {"python": platform.python_version()}
-    for name in names:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return {**found, "source": _source_hash()}
-
-
-def _source_hash() -> str:
-    """Return a short fingerprint of the library's own files: a version stays the same over many changes of them."""
-    package, told = Path(redisc.__file__).parent, hashlib.sha256()
-    for file in sorted([*package.rglob("*.py"), *package.rglob("*.json")]):
-        told.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes())
-    return told.hexdigest()[:12]
 
 
 def _plain(metrics: dict[str, float]) -> dict[str, float | None]:

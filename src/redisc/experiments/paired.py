@@ -13,17 +13,26 @@ from redisc.experiments.tables import Line, table_lines
 
 
 def paired_differences(name: str, datasets: list[str] | None, seeds: int, store: ResultStore) -> list[dict[str, Any]]:
-    """Return an ablation's gains in node accuracy: with minus without, over the seeds that both have."""
+    """Return an ablation's gains in node accuracy: with minus without, over the seeds that both have.
+
+    `mixed` counts the pairs whose rows are known to come from two processors: there the switch is not all that differs.
+    """
     groups, differences = Groups(store, seeds), []
     lines = table_lines(name, datasets)
     arms = {(line.dataset, line.variant): line for line in lines}
     for line in (line for line in lines if line.variant == "without"):
         both_runs = [groups.of(arm.method, arm.dataset, arm.settings) for arm in (arms[line.dataset, "with"], line)]
-        pair = [{row["seed"]: row["metrics"] for row in runs} for runs in both_runs]
-        both = sorted(set(pair[0]) & set(pair[1]))
-        gains = [100 * (pair[0][s]["node_accuracy"] - pair[1][s]["node_accuracy"]) for s in both]
-        differences.append({"dataset": line.dataset, "pairs": len(gains), **interval(gains)})
+        whole, part = ({row["seed"]: row for row in runs} for runs in both_runs)
+        pairs = [(whole[seed], part[seed]) for seed in sorted(set(whole) & set(part))]
+        gains = [100 * (a["metrics"]["node_accuracy"] - b["metrics"]["node_accuracy"]) for a, b in pairs]
+        mixed = sum(_on_two_processors(*pair) for pair in pairs)
+        differences.append({"dataset": line.dataset, "pairs": len(gains), "mixed": mixed, **interval(gains)})
     return differences
+
+
+def _on_two_processors(*rows: dict[str, Any]) -> bool:
+    """Tell whether rows name different processors; old rows name none."""
+    return len({row["processor"] for row in rows if "processor" in row}) > 1
 
 
 def gains_over_warm_start(lines: list[Line], seeds: int, store: ResultStore) -> list[dict[str, Any]]:
@@ -60,5 +69,6 @@ def show_gain(gain: dict[str, Any]) -> str:
 
 
 def show_pairs(gain: dict[str, Any]) -> str:
-    """Write how many pairs a difference is of."""
-    return "1 pair" if gain["pairs"] == 1 else f"{gain['pairs']} pairs"
+    """Write how many pairs a difference is of, and how many of them are known to mix two processors."""
+    count = "1 pair" if gain["pairs"] == 1 else f"{gain['pairs']} pairs"
+    return f"{count}, {gain['mixed']} of them of two processors" if gain["mixed"] else count
