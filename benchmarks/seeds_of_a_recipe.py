@@ -1,4 +1,4 @@
-"""What scripts about a recipe share: `python benchmarks/SCRIPT.py DATASET RECIPE --seeds 0 1`."""
+"""What scripts about a recipe share: `python benchmarks/SCRIPT.py DATASET RECIPE --seeds 0 1 --settings JSON`."""
 
 import argparse
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from redisc import Graph, datasets
+from redisc.experiments.probe import read_settings
 from redisc.experiments.splits import split_of
 from redisc.graph import Split
-from redisc.recipes import recipe_settings
 
 
 def parser_of(about: str | None) -> argparse.ArgumentParser:
@@ -18,13 +18,15 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("dataset")
     parser.add_argument("recipe")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--settings", default="{}", help="a JSON object, put over the recipe's settings")
     return parser
 
 
 def each_seed(parser: argparse.ArgumentParser) -> Iterator[tuple[int, Graph, Split, dict[str, Any]]]:
-    """Read the command line and yield, for each seed, its graph, its split and the recipe's settings."""
+    """Read the command line and yield, for each seed, its graph, its split and the settings."""
     given = parser.parse_args()
     torch.set_num_threads(1)
+    settings = read_settings(given.recipe, given.settings)
     for seed in given.seeds:
         graph = datasets.load(given.dataset, seed=seed)
-        yield seed, graph, split_of(graph, seed), recipe_settings(given.recipe)
+        yield seed, graph, split_of(graph, seed), settings
