@@ -99,6 +99,8 @@ class ReDiSC(JointAnswers):
         mean_field_views: How many such passes an update takes.
         mean_field_members: Mean-field GNNs that are trained one after the other; the mean of their probabilities is the
             warm start, and `history_["mean_field_epochs"]` counts the epochs of all.
+        mean_field_generations: How often they are trained: from the second time on they begin anew, and learn on all
+            nodes what the generation before them answers. For graphs with few labels; it costs as many trainings.
         mean_field_temperature: Of the samples that first fill the queue.
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
             what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0
@@ -186,6 +188,7 @@ class ReDiSC(JointAnswers):
         mean_field_consistency: float = 0.0,
         mean_field_views: int = 4,
         mean_field_members: int = 1,
+        mean_field_generations: int = 1,
         mean_field_temperature: float = 0.5,
         anchor: float = 0.0,
         class_shares: str = "labelled",
@@ -248,6 +251,7 @@ class ReDiSC(JointAnswers):
         self.mean_field_consistency = mean_field_consistency
         self.mean_field_views = mean_field_views
         self.mean_field_members = mean_field_members
+        self.mean_field_generations = mean_field_generations
         self.mean_field_temperature = mean_field_temperature
         self.anchor = anchor
         self.class_shares = class_shares

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from redisc import ReDiSC, datasets
 from redisc.em.consistency import disagreement, sharpened
-from redisc.em.warm_start import consistent_loss
+from redisc.em.warm_start import loss_of_views
 from redisc.errors import ConfigError
 
 
@@ -66,7 +66,7 @@ def test_the_loss_fits_the_labels_of_every_view_and_adds_the_disagreement(seed, 
     w = class_weight[known[rows]]
     fits = [(w * -view.log_softmax(1)[rows, known[rows]]).sum() / w.sum() for view in drawn]
     expected = sum(fits) / views + weight * disagreement(drawn)
-    assert consistent_loss(drawn, rows, problem, weight).item() == pytest.approx(expected.item())
+    assert loss_of_views(drawn, rows, problem, weight).item() == pytest.approx(expected.item())
 
 
 SETTINGS = {"hidden": 8, "iterations": 1, "queue_size": 2, "steps": 4, "mean_field_epochs": 60, "random_state": 0}

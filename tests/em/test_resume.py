@@ -100,9 +100,12 @@ def test_a_killed_fit_ends_in_the_same_bits(bench, tmp_path, settings, stops):
 
 
 @pytest.mark.parametrize("stops", [[3], [5], [6], [15], [2, 8, 14]], ids=str)
-@pytest.mark.parametrize("backbones", [(), ("gcn", "appnp")], ids=str)
-def test_a_committee_that_is_killed_ends_in_the_same_bits(bench, tmp_path, stops, backbones):
-    settings, committee = {"anchor": 1.0}, {**NOISY, "members": 3, "backbones": backbones}
+@pytest.mark.parametrize(
+    ("backbones", "members", "generations"), [((), 3, 1), (("gcn", "appnp"), 3, 1), ((), 1, 3), ((), 2, 2)], ids=str
+)
+def test_a_committee_that_is_killed_ends_in_the_same_bits(bench, tmp_path, stops, backbones, members, generations):
+    settings = {"anchor": 1.0, "mean_field_generations": generations}
+    committee = {**NOISY, "members": members, "backbones": backbones}
     expected = undisturbed(bench(**committee), **settings)
     for stop in stops:
         again = (tmp_path / "state").exists()

@@ -49,6 +49,7 @@ class EMConfig:
     mean_field_consistency: float = 0.0  # weight of the disagreement between views of dropout
     mean_field_views: int = 4  # passes with dropout an update, where they are to agree
     mean_field_members: int = 1  # networks of the warm start, whose mean probabilities count
+    mean_field_generations: int = 1  # how often they are trained, each time from the answers of the time before
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that the denoiser's logits start from
     class_shares: ClassShares = "labelled"  # of the unlabelled nodes: as among the labels, or estimated
@@ -69,8 +70,9 @@ class EMConfig:
             raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
         if self.class_shares not in get_args(ClassShares):
             raise ConfigError(f"class_shares={self.class_shares!r}: choose labelled or estimated")
-        if self.mean_field_consistency and self.batch_size:
-            raise ConfigError("mean_field_consistency needs the whole graph in an update: set batch_size to 0")
+        if self.batch_size and (self.mean_field_consistency or self.mean_field_generations > 1):
+            name = "mean_field_consistency" if self.mean_field_consistency else "mean_field_generations"
+            raise ConfigError(f"{name} needs the whole graph in an update: set batch_size to 0")
         if not self.anchor <= 100:
             raise ConfigError(f"anchor={self.anchor}: it must be 100 or less")
         if self.anchor and self.priority == "train-cv":
@@ -82,7 +84,7 @@ class EMConfig:
 _BOUNDS: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
         ("iterations", "masks", "e_step_every", "e_step_samples", "queue_size", "evaluate_every", "batches_per_draw",
-         "mean_field_views", "mean_field_members"),
+         "mean_field_views", "mean_field_members", "mean_field_generations"),
         lambda value: value >= 1,
         "at least 1",
     ),

@@ -16,6 +16,7 @@ from redisc.em.batches import Batches, places_for
 from redisc.em.class_shares import class_shift
 from redisc.em.config import EMConfig
 from redisc.em.consistency import disagreement
+from redisc.em.generations import imitation
 from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Committee, MeanField
@@ -79,12 +80,23 @@ def ask_mean_field(
 
 
 class MeanFieldTraining:
-    """Minimises the cross-entropy of known labels (Eq. 2), and by `mean_field_consistency` the views' disagreement."""
+    """Minimises the cross-entropy of known labels (Eq. 2), and by `mean_field_consistency` the views' disagreement.
+
+    Where an earlier generation of networks left its answers, `taught (N, C)`, these are imitated too.
+    """
 
     def __init__(
-        self, model: MeanField, engine: Engine, problem: Problem, config: EMConfig, dropout: Dropout, batch_seed: int
+        self,
+        model: MeanField,
+        engine: Engine,
+        problem: Problem,
+        config: EMConfig,
+        dropout: Dropout,
+        batch_seed: int,
+        taught: Tensor | None = None,
     ) -> None:
         self.model, self.engine, self.problem, self.config, self.dropout = model, engine, problem, config, dropout
+        self.taught = taught
         labelled = (problem.known != MASKED).nonzero().squeeze(1)
         self._batches = Batches(labelled, config.batch_size or len(labelled), batch_seed, places_for(engine, config))
         self._batch_seed = batch_seed
@@ -120,9 +132,10 @@ class MeanFieldTraining:
         """Return the loss of the next batch of labelled nodes."""
         engine, config, problem, batches = self.engine, self.config, self.problem, self._batches
         rows, upcoming = next(batches), batches.peek()
-        if config.mean_field_consistency:
-            views = torch.stack([engine.mean_field(self.model, self.dropout) for _ in range(config.mean_field_views)])
-            return consistent_loss(views, rows, problem, config.mean_field_consistency)
+        if config.mean_field_consistency or self.taught is not None:
+            passes = config.mean_field_views if config.mean_field_consistency else 1
+            views = torch.stack([engine.mean_field(self.model, self.dropout) for _ in range(passes)])
+            return loss_of_views(views, rows, problem, config.mean_field_consistency, self.taught)
         logits = engine.mean_field_rows(self.model, rows, self.dropout, self._draw(batches.position))
         if upcoming is not None:
             engine.announce(upcoming, self.model.depth, self._draw(batches.position + 1))
@@ -140,11 +153,18 @@ class MeanFieldTraining:
         return derive_seed(self._batch_seed, position)
 
 
-def consistent_loss(views: Tensor, rows: Tensor, problem: Problem, weight: float) -> Tensor:
-    """Cross-entropy of the labels of `rows (R,)` in all `views (V, N, C)`, and `weight` times their disagreement."""
+def loss_of_views(
+    views: Tensor, rows: Tensor, problem: Problem, consistency: float = 0.0, taught: Tensor | None = None
+) -> Tensor:
+    """Cross-entropy of the labels of `rows (R,)` in all `views (V, N, C)`, and what all nodes are to follow.
+
+    That is `consistency` times the views' disagreement, and the answers `taught (N, C)` where there are any.
+    """
     targets = problem.known[rows].expand(len(views), -1)
-    fit = F.cross_entropy(views[:, rows].flatten(0, 1), targets.flatten(), weight=problem.class_weight)
-    return fit + weight * disagreement(views)
+    loss = F.cross_entropy(views[:, rows].flatten(0, 1), targets.flatten(), weight=problem.class_weight)
+    if consistency:
+        loss = loss + consistency * disagreement(views)
+    return loss if taught is None else loss + imitation(views, taught)
 
 
 def sample_mean_field(
