@@ -19,7 +19,12 @@ from redisc import ReDiSC
 from redisc.experiments.halves import WARM_START_ALONE, halve
 from redisc.graph import Graph
 
-BRIEF = {**WARM_START_ALONE, "mean_field_members": 1, "anchor": 0.0}  # one warm start, and little after it
+BRIEF = {
+    **WARM_START_ALONE,
+    "mean_field_members": 1,
+    "mean_field_generations": 1,
+    "anchor": 0.0,
+}  # one warm start, and little after it
 
 
 def accuracies(

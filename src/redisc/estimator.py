@@ -99,8 +99,9 @@ class ReDiSC(JointAnswers):
         mean_field_views: How many such passes an update takes.
         mean_field_members: Mean-field GNNs that are trained one after the other; the mean of their probabilities is the
             warm start, and `history_["mean_field_epochs"]` counts the epochs of all.
-        mean_field_generations: How often they are trained: from the second time on they begin anew, and learn on all
-            nodes what the generation before them answers. For graphs with few labels; it costs as many trainings.
+        mean_field_generations: How often they are trained: from the second time on they begin anew, and learn on the
+            nodes without a label what the generation before them answers. For graphs with few labels; it costs as many
+            trainings, and needs `batch_size=0`.
         mean_field_temperature: Of the samples that first fill the queue.
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
             what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0

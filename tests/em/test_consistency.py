@@ -54,8 +54,8 @@ def test_no_gradient_flows_through_the_target():
     assert torch.allclose(drawn.grad, p.grad)
 
 
-@given(*SHAPES, st.floats(0, 3))
-def test_the_loss_fits_the_labels_of_every_view_and_adds_the_disagreement(seed, views, nodes, classes, weight):
+@given(*SHAPES, st.sampled_from([0.0, 1.0, 2.5]), st.booleans())
+def test_the_loss_fits_labels_in_every_view_and_adds_what_all_nodes_follow(seed, views, nodes, classes, weight, pupil):
     drawn, rng = logits(seed, views, nodes, classes), np.random.default_rng(seed)
     known, class_weight = (
         torch.from_numpy(rng.integers(classes, size=nodes)),
@@ -65,8 +65,11 @@ def test_the_loss_fits_the_labels_of_every_view_and_adds_the_disagreement(seed, 
     problem = SimpleNamespace(known=known, class_weight=class_weight)
     w = class_weight[known[rows]]
     fits = [(w * -view.log_softmax(1)[rows, known[rows]]).sum() / w.sum() for view in drawn]
+    taught = logits(seed + 1, 1, nodes, classes)[0].softmax(1) if pupil else None
     expected = sum(fits) / views + weight * disagreement(drawn)
-    assert loss_of_views(drawn, rows, problem, weight).item() == pytest.approx(expected.item())
+    if pupil:
+        expected += sum(-(taught * view.log_softmax(1)).sum() / nodes for view in drawn) / views
+    assert loss_of_views(drawn, rows, problem, weight, taught).item() == pytest.approx(expected.item())
 
 
 SETTINGS = {"hidden": 8, "iterations": 1, "queue_size": 2, "steps": 4, "mean_field_epochs": 60, "random_state": 0}

@@ -98,8 +98,12 @@ def test_pairs_of_two_processors_are_counted(store):
             ran = {0: "one", 1: "other"}[row["seed"]] if row["settings"].get("priority") == "none" else "one"
             store.add({**row, "processor": ran})
     (gain,) = paired_differences("priority-queue", ["cora"], 10, store)
-    assert (gain["pairs"], gain["mixed"]) == (3, 1)
-    assert show_pairs(gain) == "3 pairs, 1 of them of two processors"
+    assert (gain["pairs"], gain["mixed"]) == (3, 1)  # rows of seed 2 name none
+    assert show_pairs(gain) == "3 pairs, 1 of them perhaps of two processors"
+    (old,) = [row for row in store if row["seed"] == 2 and row["settings"].get("priority") == "none"]
+    store.add({**old, "processor": "one"})
+    (gain,) = paired_differences("priority-queue", ["cora"], 10, store)
+    assert gain["mixed"] == 2  # one row is known, the other not
     assert show_pairs({"pairs": 1, "mixed": 0}) == "1 pair"
 
 

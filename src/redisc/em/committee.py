@@ -74,7 +74,7 @@ class CommitteeTraining:
             if state is None:
                 return
             restore_network(self.model, state.part("members"))
-            self._taught = state.to(self._shared[1].known.device).tensors.get("taught")
+            self._taught = self._on_device(state.tensors.get("taught"))
             self._begin(state.figures["turn"])
             self.epochs = state.figures["epochs"]
             self._training.restore(state.part("under way"))
@@ -86,6 +86,9 @@ class CommitteeTraining:
         return reached.joined(
             **{"members": weights_state(self.model.state_dict()), "under way": self._training.state()}
         )
+
+    def _on_device(self, tensor: Tensor | None) -> Tensor | None:
+        return None if tensor is None else tensor.to(self._shared[1].known.device)
 
     def _go_on(self) -> None:
         """Begin the next turn; the first of a generation takes over what the last one answers."""

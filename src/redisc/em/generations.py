@@ -20,5 +20,5 @@ def handed_down(probabilities: Tensor, known: Tensor) -> Tensor:
 
 
 def imitation(views: Tensor, taught: Tensor) -> Tensor:
-    """Mean cross-entropy, over nodes and `views (V, N, C)` of logits, against the answers `taught (N, C)`."""
+    """Mean cross-entropy, over all nodes and `views (V, N, C)` of logits, against the answers `taught (N, C)`."""
     return -(taught * views.log_softmax(2)).sum(2).mean()

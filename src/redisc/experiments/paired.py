@@ -15,7 +15,7 @@ from redisc.experiments.tables import Line, table_lines
 def paired_differences(name: str, datasets: list[str] | None, seeds: int, store: ResultStore) -> list[dict[str, Any]]:
     """Return an ablation's gains in node accuracy: with minus without, over the seeds that both have.
 
-    `mixed` counts the pairs whose rows are known to come from two processors: there the switch is not all that differs.
+    `mixed` counts the pairs that may be of two processors, so that the switch is perhaps not all that differs.
     """
     groups, differences = Groups(store, seeds), []
     lines = table_lines(name, datasets)
@@ -25,14 +25,14 @@ def paired_differences(name: str, datasets: list[str] | None, seeds: int, store:
         whole, part = ({row["seed"]: row for row in runs} for runs in both_runs)
         pairs = [(whole[seed], part[seed]) for seed in sorted(set(whole) & set(part))]
         gains = [100 * (a["metrics"]["node_accuracy"] - b["metrics"]["node_accuracy"]) for a, b in pairs]
-        mixed = sum(_on_two_processors(*pair) for pair in pairs)
+        mixed = sum(_may_be_mixed(*pair) for pair in pairs)
         differences.append({"dataset": line.dataset, "pairs": len(gains), "mixed": mixed, **interval(gains)})
     return differences
 
 
-def _on_two_processors(*rows: dict[str, Any]) -> bool:
-    """Tell whether rows name different processors; old rows name none."""
-    return len({row["processor"] for row in rows if "processor" in row}) > 1
+def _may_be_mixed(*rows: dict[str, Any]) -> bool:
+    """Tell whether rows name different processors, or only some of them name one; old rows do not."""
+    return len({row.get("processor") for row in rows}) > 1
 
 
 def gains_over_warm_start(lines: list[Line], seeds: int, store: ResultStore) -> list[dict[str, Any]]:
@@ -69,6 +69,6 @@ def show_gain(gain: dict[str, Any]) -> str:
 
 
 def show_pairs(gain: dict[str, Any]) -> str:
-    """Write how many pairs a difference is of, and how many of them are known to mix two processors."""
+    """Write how many pairs a difference is of, and how many of them may mix two processors."""
     count = "1 pair" if gain["pairs"] == 1 else f"{gain['pairs']} pairs"
-    return f"{count}, {gain['mixed']} of them of two processors" if gain["mixed"] else count
+    return f"{count}, {gain['mixed']} of them perhaps of two processors" if gain["mixed"] else count
