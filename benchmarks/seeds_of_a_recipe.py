@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from redisc import Graph, datasets
+from redisc.errors import ConfigError
 from redisc.experiments.probe import read_settings
 from redisc.experiments.splits import split_of
 from redisc.graph import Split
@@ -26,7 +27,10 @@ def each_seed(parser: argparse.ArgumentParser) -> Iterator[tuple[int, Graph, Spl
     """Read the command line and yield, for each seed, its graph, its split and the settings."""
     given = parser.parse_args()
     torch.set_num_threads(1)
-    settings = read_settings(given.recipe, given.settings)
+    try:
+        settings = read_settings(given.recipe, given.settings)
+    except ConfigError as fault:
+        parser.error(str(fault))
     for seed in given.seeds:
         graph = datasets.load(given.dataset, seed=seed)
-        yield seed, graph, split_of(graph, seed), settings
+        yield seed, graph, split_of(graph, seed), dict(settings)

@@ -77,7 +77,7 @@ def read_settings(recipe: str | None, text: str) -> dict[str, Any]:
         raise ConfigError(f"--settings {text}: expected a JSON object, such as '{{\"layers\": 4}}'")
     strangers = set(own) - set(ReDiSC().get_params()) | set(own) & {"metric", "random_state"}
     if strangers:
-        raise ConfigError(f"--settings: a probe has no setting {', '.join(sorted(strangers))} (seeds go to --seeds)")
+        raise ConfigError(f"--settings: there is no setting {', '.join(sorted(strangers))} (seeds go to --seeds)")
     return {**(recipe_settings(recipe) if recipe else {}), **own}
 
 
