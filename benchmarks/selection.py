@@ -13,7 +13,8 @@ from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC, metrics
 from redisc.em.trainer import Trainer
-from redisc.experiments.paired import interval, show_gain
+from redisc.experiments.intervals import interval
+from redisc.experiments.paired import show_gain
 from redisc.graph import Graph, Split
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy import stats
-
+from redisc.experiments.intervals import interval
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import METRICS, Groups, summarise
 from redisc.experiments.tables import Line, table_lines
@@ -48,18 +46,6 @@ def gains_over_warm_start(lines: list[Line], seeds: int, store: ResultStore) -> 
             row[f"{name}_gain"] = interval(gains)
         rows.append(row)
     return rows
-
-
-def interval(gains: list[float]) -> dict[str, float | None]:
-    """Mean and half-width of the 95 % confidence interval by Student's t."""
-    if len(gains) < 2:
-        return {"difference": gains[0] if gains else None, "half_width": None}
-    return {"difference": float(np.mean(gains)), "half_width": half_width_of(float(np.std(gains, ddof=1)), len(gains))}
-
-
-def half_width_of(deviation: float | None, count: int) -> float | None:
-    """Half-width of the interval of the mean of `count` figures with this standard deviation; None for one figure."""
-    return None if deviation is None else float(stats.t.ppf(0.975, count - 1) * deviation / np.sqrt(count))
 
 
 def show_gain(gain: dict[str, Any]) -> str:

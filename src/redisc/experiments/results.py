@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from redisc.experiments.paired import gains_over_warm_start, half_width_of, paired_differences, show_gain, show_pairs
+from redisc.experiments.intervals import half_width_between
+from redisc.experiments.paired import gains_over_warm_start, paired_differences, show_gain, show_pairs
 from redisc.experiments.reproduce import ABLATIONS, as_markdown, table_rows
 from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import show
@@ -46,8 +47,8 @@ def _reached(store: ResultStore) -> str:
     """Compare ReDiSC with its own printed figures, with the distance."""
     lines = [
         "## ReDiSC beside its printed figures\n",
-        "Behind an accuracy ± is the standard deviation over seeds, behind a distance the half-width of the 95 %",
-        "interval of our mean; the printed means have errors of their own.\n",
+        "Behind an accuracy ± is the standard deviation over seeds, behind a distance the half-width of its 95 %",
+        f"interval (Welch's), each printed mean being taken as one of {SEEDS} runs with the printed deviation.\n",
         "| dataset | backbone | node | printed | distance | subgraph | printed | distance | seeds |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
@@ -63,10 +64,10 @@ def _reached(store: ResultStore) -> str:
 
 
 def _distance(row: dict[str, Any], key: str) -> str:
-    """Write how far our mean is from the printed one, with the half-width of our mean's 95 % interval."""
+    """Write how far our mean is from the printed one, with the half-width of the 95 % interval of the two."""
     if row[f"paper_{key}"] is None:
         return "-"
-    half_width = half_width_of(row[f"{key}_std"], row["seeds"])
+    half_width = half_width_between((row[f"{key}_std"], row[f"paper_{key}_std"]), (row["seeds"], SEEDS))
     return show_gain({"difference": row[key] - row[f"paper_{key}"], "half_width": half_width})
 
 
