@@ -44,6 +44,7 @@ def test_what_is_done_to_a_recipes_settings_stays_with_whoever_did_it():
 def test_unknown_recipes_are_refused_by_name():
     with pytest.raises(ConfigError, match="unknown recipe 'magic'"):
         ReDiSC(recipe="magic").fit(random_graph(0))
+    assert recipe_for("amazon_photo_whole", "gat") == "amazon_photo-gat"
     assert recipe_for("nowhere", "gcn") == "default"
     assert recipe_settings("default") == {}
 

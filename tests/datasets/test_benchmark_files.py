@@ -53,6 +53,14 @@ def test_largest_components_have_the_papers_counts(name: str, nodes: int, edges:
     assert sum(graph.splits[0].sizes) == nodes
 
 
+@pytest.mark.parametrize(("name", "nodes"), [("amazon_photo", 7650), ("amazon_computers", 13_752)])
+def test_whole_graphs_have_the_small_components_too(name: str, nodes: int) -> None:
+    fetch(name)
+    graph = load(f"{name}_whole", seed=3)
+    assert graph.num_nodes == sum(graph.splits[0].sizes) == nodes
+    assert graph.splits[0].sizes[:2] == (20 * graph.num_classes, 30 * graph.num_classes)
+
+
 def test_the_benchmarks_board_follows_the_generators_rules() -> None:
     graph = fetch("minesweeper")
     assert graph.name == "minesweeper"

@@ -65,6 +65,22 @@ def test_no_printed_figure_stands_beside_another_graph(tmp_path):
     assert None not in {row["paper_node"] for row in table_rows("heterophilic", ["roman_empire"], 10, store)}
 
 
+def test_whole_graphs_take_the_settings_and_stand_beside_the_figures_of_their_largest_components(tmp_path):
+    store = ResultStore(tmp_path / "none.jsonl")
+    wholes, parts = (table_rows(name, None, 10, store) for name in ("whole-graphs", "homophilic"))
+    printed = {(row["dataset"], row["title"]): row["paper_subgraph"] for row in parts}
+    assert {row["paper_subgraph"] for row in wholes} > {56.04, 30.51}
+    for row in wholes:
+        assert row["paper_subgraph"] == printed[row["dataset"].removesuffix("_whole"), row["title"]]
+    for line in table_lines("whole-graphs"):
+        (other,) = (
+            twin
+            for twin in table_lines("homophilic", [line.dataset.removesuffix("_whole")])
+            if (twin.method, twin.backbone) == (line.method, line.backbone)
+        )
+        assert line.settings == other.settings
+
+
 @pytest.mark.parametrize(
     ("name", "ablated", "kept"),
     [

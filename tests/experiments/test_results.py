@@ -41,7 +41,7 @@ def test_data_that_runs_had_is_at_hand_wherever_the_page_is_written(store, monke
 
 def test_an_empty_store_gives_a_page_without_figures(tmp_path):
     text = page(ResultStore(tmp_path / "none.jsonl"), "")
-    assert text.count("Nothing was run yet.") == 7
+    assert text.count("Nothing was run yet.") == 8
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from redisc.experiments.store import ResultStore
 from redisc.experiments.summary import Groups, show, summarise
 from redisc.experiments.tables import Line, table_lines
 from redisc.methods import title_of
+from redisc.recipes import tuned_as
 from redisc.world import world
 
 STAND_INS = ("roman_empire_glove", "arxiv_2023")
@@ -75,7 +76,8 @@ def _printed(table: str, line: Line) -> dict[str, Any]:
 
     `paper_state` is "printed", "out of memory", or None where the paper has no such line.
     """
-    found = printed_figure(line.method, line.dataset, line.backbone, table, line.variant)
+    origin = "homophilic" if table == "whole-graphs" else table
+    found = printed_figure(line.method, tuned_as(line.dataset), line.backbone, origin, line.variant)
     figures = {f"paper_{key}": (found or {}).get(key) for key in _FIGURES}
     if found is None:
         return {**figures, "paper_metric": None, "paper_state": None}

@@ -22,6 +22,9 @@ NOT_OF_RECIPES = frozenset({"metric", "dtype", "device", "scratch", "random_stat
 """Settings that are about the user's purpose or machine: no recipe sets them."""
 
 
+_TUNED_AS = {"amazon_photo_whole": "amazon_photo", "amazon_computers_whole": "amazon_computers"}
+
+
 @cache
 def _recipes() -> dict[str, dict[str, Any]]:
     found = (path for path in files("redisc.recipes").iterdir() if path.name.endswith(".json"))
@@ -76,7 +79,12 @@ def _read(path: Path) -> dict[str, Any]:
     return settings
 
 
+def tuned_as(dataset: str) -> str:
+    """Return the dataset whose settings another one takes: its largest component's, or its own."""
+    return _TUNED_AS.get(dataset, dataset)
+
+
 def recipe_for(dataset: str, backbone: str) -> str:
     """Return the name of a dataset's own recipe, or "default" where it has none."""
-    name = f"{dataset}-{backbone}"
+    name = f"{tuned_as(dataset)}-{backbone}"
     return name if name in _recipes() else "default"
