@@ -23,6 +23,7 @@ NOT_OF_RECIPES = frozenset({"metric", "dtype", "device", "scratch", "random_stat
 
 
 _TUNED_AS = {"amazon_photo_whole": "amazon_photo", "amazon_computers_whole": "amazon_computers"}
+"""Whole graphs, and the largest components whose settings they take."""
 
 
 @cache
