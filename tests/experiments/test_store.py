@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -114,15 +115,18 @@ def test_the_estimate_knows_what_such_cells_took(tmp_path):
     assert estimate.left([strange, CELL]) == 90
 
 
-@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are read from /proc")
-def test_an_interrupt_ends_the_processes_at_work_and_keeps_what_is_done(tmp_path):
-    """The parent alone is interrupted: nothing is left behind, and finished runs are stored."""
-    store, slow = ResultStore(tmp_path / "runs.jsonl"), Cell("redisc", "karate", 0, {"iterations": 10**6})
+SLOW = Cell("redisc", "karate", 0, {"iterations": 10**6, "patience": 10**6})  # hours
+on_linux = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are read from /proc")
+
+
+@contextlib.contextmanager
+def _batch_at_work(store):
+    """Run a batch of a short and an endless run in a process of its own; yields it and its children at work."""
     program = (
         "import signal, sys\nfrom pathlib import Path\nfrom redisc.experiments.batch import run_missing\n"
         "from redisc.experiments.cell import Cell\nfrom redisc.experiments.store import ResultStore\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # background jobs have it ignored
-        f"run_missing([Cell('lp', 'karate', 0), Cell(**{asdict(slow)!r})], ResultStore(Path(sys.argv[1])), workers=2)"
+        f"run_missing([Cell('lp', 'karate', 0), Cell(**{asdict(SLOW)!r})], ResultStore(Path(sys.argv[1])), workers=2)"
     )
     command = [sys.executable, "-c", program, store.path]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as parent:
@@ -130,13 +134,32 @@ def test_an_interrupt_ends_the_processes_at_work_and_keeps_what_is_done(tmp_path
             assert any("lp on karate" in line for line in iter(parent.stderr.readline, ""))
             children = _children(parent.pid)
             assert children
-            os.kill(parent.pid, signal.SIGINT)
-            assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+            yield parent, children
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(parent.pid, signal.SIGKILL)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in children)
+
+
+@on_linux
+def test_an_interrupt_ends_the_processes_at_work_and_keeps_what_is_done(tmp_path):
+    """The parent alone is interrupted: nothing is left behind, and finished runs are stored."""
+    store = ResultStore(tmp_path / "runs.jsonl")
+    with _batch_at_work(store) as (parent, children):
+        os.kill(parent.pid, signal.SIGINT)
+        assert "KeyboardInterrupt" in parent.communicate(timeout=60)[1]
+        assert not any(_is_alive(pid) for pid in children)
     assert [row["method"] for row in store] == ["lp"]
+
+
+@on_linux
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_no_run_outlives_a_batch_that_was_killed(tmp_path, how):
+    with _batch_at_work(ResultStore(tmp_path / "runs.jsonl")) as (parent, children):
+        os.kill(parent.pid, how)
+        deadline = time.monotonic() + 30
+        while any(_is_alive(pid) for pid in children) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not any(_is_alive(pid) for pid in children)
 
 
 def test_a_stopped_crew_begins_nothing():
@@ -153,6 +176,14 @@ def test_a_process_that_says_nothing_is_no_result():
 
     with pytest.raises(CellError, match="without a result"):
         run_apart(CELL, None, Silent())
+
+
+def _is_alive(pid):
+    """Tell whether a process is there and has not ended; an orphan may wait for good to be taken note of."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def _children(pid):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from redisc.errors import RediscError
-from redisc.experiments.cell import Cell, complete_settings, row_key, runs_of
+from redisc.experiments.cell import TETHERED, Cell, complete_settings, row_key, runs_of
 from redisc.experiments.store import ResultStore
 
 Report = Callable[[str], None]
@@ -74,10 +74,12 @@ class Crew:
         with self._lock:
             if self._stopped:
                 raise CellError("stopped before it began")
-            piped = subprocess.PIPE
-            process = subprocess.Popen(command, stdout=piped, stderr=piped, text=True, env=environment)
+            process, tether = _begin(command, environment)
             self._at_work.add(process)
-        out, complaints = process.communicate()
+        try:
+            out, complaints = process.communicate()
+        finally:
+            os.close(tether)
         with self._lock:
             self._at_work.discard(process)
         return process.returncode, out, complaints
@@ -88,6 +90,20 @@ class Crew:
             self._stopped = True
             for process in self._at_work:
                 process.terminate()
+
+
+def _begin(command: list[str], environment: dict[str, str]) -> tuple[subprocess.Popen[str], int]:
+    """Begin a process whose standard input ends when the returned descriptor is closed, or this process is gone."""
+    piped = subprocess.PIPE
+    held, tether = os.pipe()
+    try:
+        process = subprocess.Popen(command, stdin=held, stdout=piped, stderr=piped, text=True, env=environment)
+    except BaseException:
+        os.close(tether)
+        raise
+    finally:
+        os.close(held)
+    return process, tether
 
 
 class Estimate:
@@ -122,7 +138,7 @@ def run_apart(cell: Cell, data_dir: str | None, crew: Crew) -> dict[str, Any]:
 
     On small graphs one thread each is the fastest way to use several cores.
     """
-    command = [sys.executable, "-m", "redisc.experiments.cell", json.dumps(asdict(cell)), data_dir or ""]
+    command = [sys.executable, "-m", "redisc.experiments.cell", json.dumps(asdict(cell)), data_dir or "", TETHERED]
     alone = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     code, out, complaints = crew.run(command, alone)
     if code:

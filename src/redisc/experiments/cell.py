@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,6 +32,10 @@ _OF_THE_MACHINE = frozenset({"device", "random_state", "recipe", "scratch", "ver
 
 
 _REQUIRED = frozenset({"method", "dataset", "backbone", "seed", "settings", "metrics", "seconds"})
+
+
+TETHERED = "tethered"
+"""Word on the command line for a cell that is to end when its standard input does, as it does with its parent."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +145,14 @@ def _plain(metrics: dict[str, float]) -> dict[str, float | None]:
     return {name: None if np.isnan(value) else round(float(value), 6) for name, value in metrics.items()}
 
 
+def _end_with_parent() -> None:
+    """Wait until the process that began this one is gone, however it ended, and end too."""
+    sys.stdin.read()
+    os._exit(1)
+
+
 if __name__ == "__main__":
+    if TETHERED in sys.argv[3:]:
+        threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(1)
     print(json.dumps(run_cell(Cell(**json.loads(sys.argv[1])), sys.argv[2] or None)))
