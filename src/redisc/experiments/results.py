@@ -35,7 +35,7 @@ NOTES = {
         "The paper's statistics, and the tables above, have the largest components of Photo and Computers (7,487 of\n"
         "7,650 nodes and 13,381 of 13,752). The authors' public code loads the graphs whole and draws its splits\n"
         "there, so these may be the graphs that the printed figures were measured on. Recipes and settings are those\n"
-        "of the largest components. A node without neighbours is harder to classify, and its neighbourhood easier.\n\n"
+        "of the largest components. Nodes in small components are hard to classify.\n\n"
     )
 }
 
