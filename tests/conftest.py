@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("default", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("default")
 torch.set_num_threads(1)
+if os.environ.get("REDISC_DATA"):  # a relative folder is meant from here, and some tests run in folders of their own
+    os.environ["REDISC_DATA"] = str(Path(os.environ["REDISC_DATA"]).resolve())
 
 
 @pytest.fixture(scope="session")
