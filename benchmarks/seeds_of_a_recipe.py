@@ -20,7 +20,6 @@ def parser_of(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("recipe")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--settings", default="{}", help="a JSON object, put over the recipe's settings")
-    parser.add_argument("--whole-graph", action="store_true", help="small components too, as in the authors' code")
     return parser
 
 
@@ -33,6 +32,5 @@ def each_seed(parser: argparse.ArgumentParser) -> Iterator[tuple[int, Graph, Spl
     except ConfigError as fault:
         parser.error(str(fault))
     for seed in given.seeds:
-        whole = {"largest_component": False} if given.whole_graph else {}
-        graph = datasets.load(given.dataset, seed=seed, **whole)
+        graph = datasets.load(given.dataset, seed=seed)
         yield seed, graph, split_of(graph, seed), dict(settings)
