@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from redisc import Graph, datasets
-from redisc.errors import ConfigError
+from redisc.errors import ConfigError, DatasetError
 from redisc.experiments.probe import read_settings
 from redisc.experiments.splits import split_of
 from redisc.graph import Split
@@ -29,8 +29,8 @@ def each_seed(parser: argparse.ArgumentParser) -> Iterator[tuple[int, Graph, Spl
     torch.set_num_threads(1)
     try:
         settings = read_settings(given.recipe, given.settings)
-    except ConfigError as fault:
+        for seed in given.seeds:
+            graph = datasets.load(given.dataset, seed=seed)
+            yield seed, graph, split_of(graph, seed), dict(settings)
+    except (ConfigError, DatasetError) as fault:
         parser.error(str(fault))
-    for seed in given.seeds:
-        graph = datasets.load(given.dataset, seed=seed)
-        yield seed, graph, split_of(graph, seed), dict(settings)
