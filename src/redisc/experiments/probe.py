@@ -1,6 +1,6 @@
 """What a change of settings does on the validation nodes: `python -m redisc.experiments.probe DATASET --settings JSON`.
 
-Most figures of `results/findings.md` are of this kind. No test label is read; yet whoever chooses among many settings
+Most figures of `docs/findings.md` are of this kind. No test label is read; yet whoever chooses among many settings
 by a few hundred validation nodes wears these out. `--halves` judges by nodes that chose no checkpoint.
 """
 
