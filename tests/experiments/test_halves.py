@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from redisc import Graph, ReDiSC, datasets
 from redisc.errors import ConfigError
 from redisc.experiments.halves import Judgement, halve, judge, means
+from redisc.experiments.splits import redrawn
 from redisc.graph import Split
 
 SMALL = {"iterations": 20, "warm_iterations": 5, "evaluate_every": 10, "mean_field_epochs": 10, "steps": 5, "masks": 2}
@@ -48,13 +49,25 @@ def test_each_half_chooses_once_and_judges_the_fit_that_the_other_chose(monkeypa
     assert found.mean_field == np.concatenate([alone[0][other], alone[1][one]]).mean()
 
 
-def test_no_test_label_is_read(monkeypatch):
+@pytest.mark.parametrize("redraw", [False, True])
+def test_no_test_label_is_read(monkeypatch, redraw):
     graph = datasets.load("karate", seed=3)
     test = graph.splits[3 % len(graph.splits)].test
     blind = Graph(graph.x, graph.edge_index(), np.where(test, (graph.y + 1) % 2, graph.y), splits=graph.splits)
-    seen = judge("karate", 3, SMALL)
+    seen = judge("karate", 3, SMALL, redraw=redraw)
     monkeypatch.setattr(datasets, "load", lambda *_, **__: blind)
-    assert test.any() and replace(judge("karate", 3, SMALL), seconds=0) == replace(seen, seconds=0)
+    assert test.any() and replace(judge("karate", 3, SMALL, redraw=redraw), seconds=0) == replace(seen, seconds=0)
+
+
+def test_labels_are_drawn_anew_where_that_is_asked_for(monkeypatch):
+    fits, fit = [], ReDiSC.fit
+    monkeypatch.setattr(ReDiSC, "fit", lambda clf, *given: (fits.append(given), fit(clf, *given))[1])
+    judge("karate", 3, SMALL, warm_start=True, redraw=True)
+    graph = datasets.load("karate", seed=3)
+    split = graph.splits[3 % len(graph.splits)]
+    drawn = redrawn(graph, split, 3)
+    assert not np.array_equal(drawn.train, split.train)
+    assert all(np.array_equal(train, drawn.train) for _, train, _ in fits) and len(fits) == 2
 
 
 def test_the_warm_start_alone_has_no_chain():

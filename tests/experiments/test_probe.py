@@ -72,3 +72,9 @@ def test_it_runs_as_a_command():
     assert last.startswith("validation accuracy over 2 seeds: mean-field ")
     wrong = subprocess.run([*command, "--settings", "4"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 1 and wrong.stderr.startswith("error: --settings 4: expected")
+
+
+def test_labels_drawn_anew_want_halves_to_judge_them():
+    command = [sys.executable, "-m", "redisc.experiments.probe", "karate", "--redraw"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr == "error: --redraw goes with --halves\n"

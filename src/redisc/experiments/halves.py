@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from redisc import datasets
 from redisc.errors import ConfigError
 from redisc.estimator import ReDiSC
-from redisc.experiments.splits import split_of
+from redisc.experiments.splits import redrawn, split_of
 from redisc.graph import Graph
 
 WARM_START_ALONE = {"iterations": 1, "queue_size": 1, "steps": 2}  # as little as can be after it
@@ -47,11 +47,19 @@ def halve(graph: Graph, nodes: np.ndarray, seed: int) -> tuple[np.ndarray, np.nd
 
 
 def judge(
-    dataset: str, seed: int, settings: dict[str, Any], data_dir: str | None = None, warm_start: bool = False
+    dataset: str,
+    seed: int,
+    settings: dict[str, Any],
+    data_dir: str | None = None,
+    warm_start: bool = False,
+    redraw: bool = False,
 ) -> Judgement:
-    """Fit one seed twice, each time with one half of the validation nodes, and judge by the other."""
+    """Fit one seed twice, each time with one half of the validation nodes, and judge by the other.
+
+    With `redraw` the seed draws the labelled nodes anew among labelled and validation nodes.
+    """
     graph = datasets.load(dataset, data_dir=data_dir, seed=seed)
-    split = split_of(graph, seed)
+    split = redrawn(graph, split_of(graph, seed), seed) if redraw else split_of(graph, seed)
     if not split.val.any():
         raise ConfigError(f"{dataset} comes without validation nodes, so there are none to halve")
     shortened, start = WARM_START_ALONE if warm_start else {}, time.monotonic()

@@ -1,7 +1,8 @@
 """What a change of settings does on the validation nodes: `python -m redisc.experiments.probe DATASET --settings JSON`.
 
 Most figures of `docs/findings.md` are of this kind. No test label is read; yet whoever chooses among many settings
-by a few hundred validation nodes wears these out. `--halves` judges by nodes that chose no checkpoint.
+by a few hundred validation nodes wears these out. `--halves` judges by nodes that chose no checkpoint, and with
+`--redraw` every seed has labels of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -90,12 +92,16 @@ def main() -> int:
     parser.add_argument("--settings", default="{}")
     parser.add_argument("--warm-start", action="store_true", help="the mean-field GNN alone")
     parser.add_argument("--halves", action="store_true", help="fit twice, judge by the half that chose nothing")
+    parser.add_argument("--redraw", action="store_true", help="with --halves: draw the labelled nodes anew, per seed")
     parser.add_argument("--data-dir")
     given = parser.parse_args()
     torch.set_num_threads(1)
     try:
         settings = read_settings(given.recipe, given.settings)
-        measure, sum_up = (halves.judge, halves.means) if given.halves else (probe, means)
+        if given.redraw and not given.halves:
+            raise ConfigError("--redraw goes with --halves")
+        judge = partial(halves.judge, redraw=given.redraw)
+        measure, sum_up = (judge, halves.means) if given.halves else (probe, means)
         found: list[Any] = []
         for seed in given.seeds:
             found.append(measure(given.dataset, seed, settings, given.data_dir, given.warm_start))
