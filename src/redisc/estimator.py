@@ -102,6 +102,10 @@ class ReDiSC(JointAnswers):
         mean_field_generations: How often they are trained: from the second time on they begin anew, and learn on the
             nodes without a label what the generation before them answers. For graphs with few labels; it costs as many
             trainings, and needs `batch_size=0`.
+        mean_field_reader: Weight, below 1, of a reader of features in the warm start's answer: softmax regression on
+            each node's own features, blind to neighbours, which learns on all nodes what the mean-field GNNs answer.
+            For graphs with hubs that are not what their neighbours are. 0 leaves it out; needs `batch_size=0`.
+        mean_field_reader_decay: On the reader's squared weights, beside the mean cross-entropy.
         mean_field_temperature: Of the samples that first fill the queue.
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
             what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0
@@ -190,6 +194,8 @@ class ReDiSC(JointAnswers):
         mean_field_views: int = 4,
         mean_field_members: int = 1,
         mean_field_generations: int = 1,
+        mean_field_reader: float = 0.0,
+        mean_field_reader_decay: float = 1e-4,
         mean_field_temperature: float = 0.5,
         anchor: float = 0.0,
         class_shares: str = "labelled",
@@ -253,6 +259,8 @@ class ReDiSC(JointAnswers):
         self.mean_field_views = mean_field_views
         self.mean_field_members = mean_field_members
         self.mean_field_generations = mean_field_generations
+        self.mean_field_reader = mean_field_reader
+        self.mean_field_reader_decay = mean_field_reader_decay
         self.mean_field_temperature = mean_field_temperature
         self.anchor = anchor
         self.class_shares = class_shares
@@ -441,7 +449,7 @@ class ReDiSC(JointAnswers):
         scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
         parts = (architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
         committee = (self._mean_field_architectures(architecture), self._setting("mean_field_members"))
-        return Blueprint(*parts, *committee, self._setting("anchor"))
+        return Blueprint(*parts, *committee, self._setting("mean_field_reader"), self._setting("anchor"))
 
     def _mean_field_architectures(self, shared: Architecture | ModuleMaker) -> tuple[Architecture, ...]:
         """Return the mean-field GNNs' own architectures, none where they have the denoiser's."""

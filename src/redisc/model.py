@@ -22,6 +22,7 @@ from redisc.nn import (
     Architecture,
     Committee,
     Denoiser,
+    FeatureReader,
     Gate,
     MeanField,
     ModuleDenoiser,
@@ -44,6 +45,7 @@ class Blueprint:
     scale: Scale = field(default_factory=Scale)
     mean_field: tuple[Architecture, ...] = ()  # that mean-field GNNs have in turn; none: the denoiser's
     members: int = 1  # mean-field GNNs
+    reader: float = 0.0  # weight of a reader of features beside them; 0: none
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that denoisers start from
 
     def build(self, num_features: int, num_classes: int) -> tuple[Denoiser, MeanField | Committee]:
@@ -58,6 +60,8 @@ class Blueprint:
         else:
             denoiser = ModuleDenoiser(make, *shape, steps)
             members = [cast(MeanField, ModuleMeanField(make, *shape)) for _ in range(self.members)]
+        if self.reader:
+            return denoiser, Committee(members, FeatureReader(*shape), self.reader)
         return denoiser, members[0] if self.members == 1 else Committee(members)
 
     def place(self, network: torch.nn.Module) -> None:

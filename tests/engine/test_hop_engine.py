@@ -53,7 +53,7 @@ def reference(graph, hops):
 
 
 def sliced(graph, hops, classes=3):
-    return HopEngine(engine(graph).topology, by_hand(graph, hops), classes)
+    return HopEngine(engine(graph).topology, by_hand(graph, hops), classes, hops)
 
 
 @given(GRAPHS, st.integers(0, 3))

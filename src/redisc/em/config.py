@@ -50,6 +50,8 @@ class EMConfig:
     mean_field_views: int = 4  # passes with dropout an update, where they are to agree
     mean_field_members: int = 1  # networks of the warm start, whose mean probabilities count
     mean_field_generations: int = 1  # how often they are trained, each time from the answers of the time before
+    mean_field_reader: float = 0.0  # weight of a reader of features in the warm start's answer
+    mean_field_reader_decay: float = 1e-4  # on its squared weights
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that the denoiser's logits start from
     class_shares: ClassShares = "labelled"  # of the unlabelled nodes: as among the labels, or estimated
@@ -70,15 +72,27 @@ class EMConfig:
             raise ConfigError(f"unknown priority {self.priority!r}; choose validation, train-cv or none")
         if self.class_shares not in get_args(ClassShares):
             raise ConfigError(f"class_shares={self.class_shares!r}: choose labelled or estimated")
-        if self.batch_size and (self.mean_field_consistency or self.mean_field_generations > 1):
-            name = "mean_field_consistency" if self.mean_field_consistency else "mean_field_generations"
-            raise ConfigError(f"{name} needs the whole graph in an update: set batch_size to 0")
+        if self.batch_size:
+            self._check_whole_graph()
+        if not self.mean_field_reader < 1:
+            raise ConfigError(f"mean_field_reader={self.mean_field_reader}: it must be below 1")
         if not self.anchor <= 100:
             raise ConfigError(f"anchor={self.anchor}: it must be 100 or less")
         if self.anchor and self.priority == "train-cv":
             raise ConfigError('anchor and priority="train-cv" contradict each other: it knows the hidden labels')
         if self.folds < 2:
             raise ConfigError(f"folds={self.folds}: train-cv needs at least 2")
+
+    def _check_whole_graph(self) -> None:
+        """Refuse mini-batches beside what has to see all nodes in an update."""
+        whole = {
+            "mean_field_consistency": bool(self.mean_field_consistency),
+            "mean_field_generations": self.mean_field_generations > 1,
+            "mean_field_reader": bool(self.mean_field_reader),
+        }
+        for name, asked in whole.items():
+            if asked:
+                raise ConfigError(f"{name} needs the whole graph in an update: set batch_size to 0")
 
 
 _BOUNDS: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
@@ -96,7 +110,7 @@ _BOUNDS: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
         ("e_step_temperature", "evaluation_temperature", "warm_iterations", "batch_size", "weight_decay", "patience",
          "mean_field_epochs", "mean_field_patience", "mean_field_weight_decay", "mean_field_consistency",
-         "anchor"),
+         "mean_field_reader", "mean_field_reader_decay", "anchor"),
         lambda value: value >= 0,
         "0 or more",
     ),

@@ -17,6 +17,7 @@ from redisc.em.class_shares import class_shift
 from redisc.em.config import EMConfig
 from redisc.em.consistency import disagreement
 from redisc.em.generations import imitation
+from redisc.em.reading import teach_reader
 from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Committee, MeanField
@@ -68,13 +69,15 @@ def train_mean_field(
 def ask_mean_field(
     model: MeanField | Committee, engine: Engine, problem: Problem, config: EMConfig, epochs: int
 ) -> WarmStart:
-    """Return what trained networks answer; where class shares are to be estimated, their logits are shifted first."""
-    probabilities, shift = engine.opinion(model), None
-    if config.class_shares == "estimated":
-        shift = class_shift(probabilities, problem.known)
+    """Return what trained networks answer; where class shares are to be estimated, their logits are shifted first.
+
+    A reader of features learns from these answers, and has its say in what is returned.
+    """
+    shift = class_shift(engine.answers(model), problem.known) if config.class_shares == "estimated" else None
     if shift is not None:
         model.shift(shift)
-        probabilities = engine.opinion(model)
+    teach_reader(model, engine, problem.known, config.mean_field_reader_decay)
+    probabilities = engine.opinion(model)
     score = problem.validation.score(probabilities.argmax(1), probabilities)
     return WarmStart(probabilities, score, epochs, shift)
 

@@ -7,15 +7,12 @@ from torch import Tensor
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.engine import Engine
 from redisc.kernels.dropout import Dropout
-from redisc.nn import Denoiser, MeanField
-
-_FLOOR = 1e-6
-"""The least probability that the mean-field GNN's answer counts as: no class is ruled out for good."""
+from redisc.nn import FLOOR, Denoiser, Features, MeanField
 
 
 def anchor_of(probabilities: Tensor, share: float) -> Tensor:
     """Return `share` times log p_φ, `(N, C)`, where no probability counts as less than 1e-6."""
-    return probabilities.clamp_min(_FLOOR).log_().mul_(share)
+    return probabilities.clamp_min(FLOOR).log_().mul_(share)
 
 
 class AnchoredEngine(Engine):
@@ -29,6 +26,11 @@ class AnchoredEngine(Engine):
     def __init__(self, engine: Engine, anchor: Tensor) -> None:
         self._engine, self._anchor = engine, anchor
         self.topology = engine.topology
+
+    @property
+    def own_features(self) -> Features:
+        """The nodes' own features, as networks take them."""
+        return self._engine.own_features
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, C)` of the mean-field GNN."""

@@ -58,7 +58,7 @@ def engine_for(
         if torch.device(topology.device).type != "cpu":
             raise ConfigError("the hop backbone runs on the CPU: pass device='cpu', or choose another backbone")
         hops = hop_features(topology, features, architecture.hops, scale.allocate, told)
-        return HopEngine(topology, hops, num_classes)
+        return HopEngine(topology, hops, num_classes, architecture.hops)
     if scale.mini_batches:
         if not _runs_compiled(topology, architecture):
             raise ConfigError("mini-batches run on the CPU with a built-in backbone: leave batch_size at 0")

@@ -10,7 +10,7 @@ from torch import Tensor
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.topology import Topology
 from redisc.kernels.dropout import Dropout
-from redisc.nn import Committee, Denoiser, MeanField, mean_probabilities
+from redisc.nn import Committee, Denoiser, Features, MeanField, mean_probabilities, with_reader
 
 
 class Engine(ABC):
@@ -44,10 +44,20 @@ class Engine(ABC):
     def denoise(self, denoiser: Denoiser) -> Denoise:
         """Return the denoiser as the sampler asks for it; what no label changes is computed now."""
 
-    def opinion(self, model: MeanField | Committee) -> Tensor:
+    @property
+    @abstractmethod
+    def own_features(self) -> Features:
+        """The nodes' own features, as networks take them."""
+
+    @torch.no_grad()
+    def answers(self, model: MeanField | Committee) -> Tensor:
         """Return what the mean-field GNN, or a committee of them, finds probable: `(N, C)`."""
-        with torch.no_grad():
-            return mean_probabilities(model, self.mean_field)
+        return mean_probabilities(model, self.mean_field)
+
+    @torch.no_grad()
+    def opinion(self, model: MeanField | Committee) -> Tensor:
+        """Return `answers`, and where a reader of features sits with the GNNs what they say together: `(N, C)`."""
+        return with_reader(model, self.answers(model), self.own_features)
 
     def announce(self, rows: Tensor, depth: int, draw: int) -> None:
         """Say which rows a network of that depth will be asked about next; an engine may prepare them meanwhile."""

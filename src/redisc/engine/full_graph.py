@@ -24,6 +24,11 @@ class FullGraphEngine(Engine):
     topology: Topology
     features: Features
 
+    @property
+    def own_features(self) -> Features:
+        """The nodes' own features, as networks take them."""
+        return self.features
+
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, C)` of the mean-field GNN."""
         return model([self.block(self.topology)] * model.depth, self.features, dropout)

@@ -14,7 +14,7 @@ from redisc.engine.label_hops import LabelHops, SliceBlock
 from redisc.engine.prefetch import Prefetcher
 from redisc.engine.topology import Topology
 from redisc.kernels.dropout import Dropout
-from redisc.nn import Denoiser, MeanField
+from redisc.nn import Denoiser, Features, MeanField
 from redisc.nn.convs import HopConv
 
 _PIECE_ROWS = 1 << 15
@@ -27,11 +27,16 @@ class HopEngine(Engine):
     Peak memory beside the graph and the features: the label counts (see `LabelHops`) and the hidden rows of one piece.
     """
 
-    def __init__(self, topology: Topology, features: np.ndarray, num_classes: int) -> None:
-        self.topology, self.features = topology, features
+    def __init__(self, topology: Topology, features: np.ndarray, num_classes: int, hops: int) -> None:
+        self.topology, self.features, self._hops = topology, features, hops
         self._training = LabelHops(topology, num_classes)
         self._sampling = LabelHops(topology, num_classes)
         self._ahead = Prefetcher(self._prepare)
+
+    @property
+    def own_features(self) -> Features:
+        """The nodes' own features `(N, 1, F)`, the first columns of all."""
+        return torch.from_numpy(self.features[:, : self.features.shape[1] // (self._hops + 1)]).unsqueeze(1)
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, C)`, piece by piece where no gradient is needed."""

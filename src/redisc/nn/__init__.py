@@ -3,8 +3,9 @@
 from redisc.nn.affine import Affine, Features
 from redisc.nn.architecture import BACKBONES, Architecture
 from redisc.nn.block import Block, Weighting
-from redisc.nn.committee import Committee, mean_probabilities, members_of
+from redisc.nn.committee import FLOOR, Committee, mean_probabilities, members_of, with_reader
 from redisc.nn.denoiser import Conditioning, Denoiser
+from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
 from redisc.nn.module_backbone import ModuleDenoiser, ModuleMaker, ModuleMeanField
 from redisc.nn.stack import ConvStack, Projected
@@ -12,6 +13,7 @@ from redisc.nn.time_gate import Gate, TimeEncoder, TimeGate, check_gate, sinusoi
 
 __all__ = [
     "BACKBONES",
+    "FLOOR",
     "Affine",
     "Architecture",
     "Block",
@@ -19,6 +21,7 @@ __all__ = [
     "Conditioning",
     "ConvStack",
     "Denoiser",
+    "FeatureReader",
     "Features",
     "Gate",
     "MeanField",
@@ -33,4 +36,5 @@ __all__ = [
     "mean_probabilities",
     "members_of",
     "sinusoidal_encoding",
+    "with_reader",
 ]

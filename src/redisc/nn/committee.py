@@ -1,4 +1,7 @@
-"""Several mean-field GNNs that answer together: what chance did to one of them, the others outvote."""
+"""Several mean-field GNNs that answer together: what chance did to one of them, the others outvote.
+
+A reader of features may sit with them, whose voice is heard where a node's neighbours mislead.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +12,29 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from redisc.nn.affine import Features
+from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
+
+FLOOR = 1e-6
+"""The least probability that an answer counts as where logarithms are taken: no class is ruled out for good."""
 
 
 class Committee(nn.Module):
     """Mean-field GNNs of one shape or several, with weights of their own.
 
     Their answer is the mean of the probabilities of those that have a voice, `voices (members,)`; the first always has.
+    With a `reader` of weight w the committee's answer is theirs to the power of 1 - w times the reader's to that of w.
     """
 
     voices: Tensor
 
-    def __init__(self, members: Iterable[MeanField]) -> None:
+    def __init__(
+        self, members: Iterable[MeanField], reader: FeatureReader | None = None, reader_weight: float = 0.0
+    ) -> None:
         super().__init__()
         self.members = nn.ModuleList(members)
+        self.reader, self.reader_weight = reader, reader_weight
         self.register_buffer("voices", torch.ones(len(self.members), dtype=torch.bool))
 
     def shift(self, by: Tensor) -> None:
@@ -51,3 +63,15 @@ def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanFi
     for member in others:
         total += logits_of(member).softmax(1)
     return total.div_(1 + len(others)) if others else total
+
+
+def pooled(answers: Tensor, logits: Tensor, weight: float) -> Tensor:
+    """Return softmax((1 - w) log p + w log r) `(N, C)` for answers p and a reader's `logits` log r + const."""
+    return ((1 - weight) * answers.clamp_min(FLOOR).log() + weight * logits.log_softmax(1)).softmax(1)
+
+
+def with_reader(model: MeanField | Committee, answers: Tensor, x: Features) -> Tensor:
+    """Return the networks' answers `(N, C)`, and where a reader sits with them what both say together."""
+    if not isinstance(model, Committee) or model.reader is None:
+        return answers
+    return pooled(answers, model.reader(x), model.reader_weight)

@@ -14,7 +14,7 @@ from redisc.kernels.compiled import view
 from redisc.kernels.hops import append_loops
 from redisc.kernels.labels import count_labels_at, mix_shares, read_table
 from redisc.kernels.spread import spread_rows
-from redisc.nn import Committee, Denoiser, Features, MeanField, mean_probabilities
+from redisc.nn import Committee, Denoiser, Features, MeanField, mean_probabilities, with_reader
 from redisc.nn.block import Block, Weighting
 from redisc.nn.convs import HopConv
 from redisc.scale.part import Part
@@ -104,7 +104,7 @@ class PartEngine:
     """
 
     def __init__(self, part: Part, features: Features, hops: int = 0) -> None:
-        self.part = part
+        self.part, self.own_features = part, features
         self.features = self._with_hops(features, hops) if hops else features
 
     @torch.no_grad()
@@ -119,8 +119,9 @@ class PartEngine:
         return denoiser(blocks, denoiser.project(self.features), denoiser.condition(t))
 
     def opinion(self, model: MeanField | Committee) -> Tensor:
-        """Return probabilities of the own nodes `(n, C)`, of a committee the mean."""
-        return mean_probabilities(model, self.mean_field)
+        """Return probabilities of the own nodes `(n, C)`; see `redisc.engine.Engine.opinion`."""
+        with torch.no_grad():
+            return with_reader(model, mean_probabilities(model, self.mean_field), self.own_features)
 
     def denoise(self, denoiser: Denoiser, anchor: Tensor | None = None) -> Denoise:
         """Return the denoiser as the sampler asks: every rank answers for its own rows and learns the others'.
