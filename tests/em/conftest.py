@@ -63,12 +63,14 @@ def make_bench(
     dropout=0.0,
     members=1,
     backbones=(),
+    reader=0.0,
 ) -> Bench:
     graph = random_graph(0, nodes=nodes, classes=classes, edges=2 * nodes)
     architecture = Architecture(hidden=8, dropout=dropout, input_dropout=dropout)
     table = get_schedule(schedule, steps)
     known = np.where(np.arange(nodes) < train, graph.y, MASKED)
     committee = {"mean_field": tuple(replace(architecture, backbone=name) for name in backbones), "members": members}
+    committee["reader"] = reader
     blueprint = Blueprint(architecture, gate, table, torch.float64, "cpu", **committee)
     model = JointModel.new(blueprint, Origin.of(graph, "none", np.arange(classes), known, known >= 0, 0))
     for network in (model.denoiser, *members_of(model.mean_field)):

@@ -101,11 +101,15 @@ def test_a_killed_fit_ends_in_the_same_bits(bench, tmp_path, settings, stops):
 
 @pytest.mark.parametrize("stops", [[3], [5], [6], [15], [2, 8, 14]], ids=str)
 @pytest.mark.parametrize(
-    ("backbones", "members", "generations"), [((), 3, 1), (("gcn", "appnp"), 3, 1), ((), 1, 3), ((), 2, 2)], ids=str
+    ("backbones", "members", "generations", "reader"),
+    [((), 3, 1, 0), (("gcn", "appnp"), 3, 1, 0), ((), 1, 3, 0), ((), 2, 2, 0), ((), 2, 2, 0.5), ((), 1, 3, 0.5)],
+    ids=str,
 )
-def test_a_committee_that_is_killed_ends_in_the_same_bits(bench, tmp_path, stops, backbones, members, generations):
+def test_a_committee_that_is_killed_ends_in_the_same_bits(
+    bench, tmp_path, stops, backbones, members, generations, reader
+):
     settings = {"anchor": 1.0, "mean_field_generations": generations}
-    committee = {**NOISY, "members": members, "backbones": backbones}
+    committee = {**NOISY, "members": members, "backbones": backbones, "reader": reader}
     expected = undisturbed(bench(**committee), **settings)
     for stop in stops:
         again = (tmp_path / "state").exists()

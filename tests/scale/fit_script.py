@@ -16,7 +16,13 @@ EXACT = {
 KINDS = {
     "whole": {"backbone": "sage", "masks": 5},
     "batches": {"backbone": "hops", "masks": 1, "batch_size": 200},
-    "anchored": {"masks": 5, "anchor": 1.0, "mean_field_members": 2, "mean_field_generations": 2},
+    "anchored": {
+        "masks": 5,
+        "anchor": 1.0,
+        "mean_field_members": 2,
+        "mean_field_generations": 2,
+        "mean_field_reader": 0.5,
+    },
 }
 
 

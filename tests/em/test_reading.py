@@ -1,0 +1,141 @@
+"""The reader of features learns what the networks answer, and is heard beside them."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.linear_model import LogisticRegression
+
+from redisc import Graph, ReDiSC, datasets, metrics
+from redisc.clock import Clock
+from redisc.em import EMConfig
+from redisc.em.committee import train_committee
+from redisc.em.generations import handed_down
+from redisc.em.reading import fit_reader
+from redisc.errors import ConfigError
+from redisc.nn import FeatureReader
+from redisc.nn.committee import pooled
+
+EPOCHS, WEIGHT, DECAY = 6, 0.6, 1e-3
+
+
+def train(case, generations=1, epochs=EPOCHS, **settings):
+    config = EMConfig(
+        mean_field_epochs=epochs,
+        mean_field_patience=epochs,
+        mean_field_generations=generations,
+        mean_field_reader_decay=DECAY,
+        **settings,
+    )
+    return train_committee(case.model.mean_field, case.engine, case.problem, config, 0, Clock())
+
+
+def read(case, answers):
+    """Logits of a reader that was taught `answers` by hand."""
+    features = case.engine.own_features
+    reader = FeatureReader(features.shape[-1], case.problem.num_classes).double()
+    fit_reader(reader, features, handed_down(answers, case.problem.known), DECAY)
+    return reader(features)
+
+
+def test_the_fit_is_that_of_softmax_regression():
+    generator = np.random.default_rng(0)
+    x, y = generator.normal(size=(80, 5)), generator.integers(0, 3, 80)
+    features, reader = torch.from_numpy(x).unsqueeze(1), FeatureReader(5, 3).double()
+    fit_reader(reader, features, torch.eye(3, dtype=torch.float64)[torch.from_numpy(y)], DECAY)
+    z = (x - x.mean(0)) / x.std(0)
+    z /= np.linalg.norm(z, axis=1, keepdims=True)
+    oracle = LogisticRegression(C=1 / (2 * DECAY * len(x)), tol=1e-10, max_iter=10_000).fit(z, y)
+    np.testing.assert_allclose(reader(features).softmax(1).detach(), oracle.predict_proba(z), atol=1e-4)
+
+
+def test_the_warm_start_is_what_networks_and_reader_say_together(bench):
+    plain = train(bench(members=2)).probabilities
+    case = bench(members=2, reader=WEIGHT)
+    found = train(case).probabilities
+    assert torch.equal(case.engine.answers(case.model.mean_field), plain)
+    torch.testing.assert_close(found, pooled(plain, read(case, plain), WEIGHT))
+    assert not torch.allclose(found, plain)
+
+
+def test_pupils_are_taught_what_both_say_together(bench, monkeypatch):
+    together, lessons = train(bench(reader=WEIGHT)).probabilities, []
+    monkeypatch.setattr("redisc.em.committee.handed_down", lambda p, known: lessons.append(p) or handed_down(p, known))
+    train(bench(reader=WEIGHT), generations=2)
+    assert len(lessons) == 1
+    assert torch.equal(lessons[0], together)
+
+
+def test_shares_of_classes_are_estimated_from_the_networks_alone(bench):
+    settings = {"class_shares": "estimated", "mean_field_learning_rate": 0.1, "epochs": 40}
+    plain, read_too = train(bench(), **settings), train(bench(reader=WEIGHT), **settings)
+    assert plain.shift is not None
+    assert torch.equal(plain.shift, read_too.shift)
+
+
+FAST = {"hidden": 8, "iterations": 3, "queue_size": 2, "steps": 4, "mean_field_epochs": 30, "random_state": 0}
+
+
+def fitted(**changed):
+    graph = datasets.load("karate")
+    split = graph.splits[0]
+    return ReDiSC(**FAST, **changed).fit(graph, split.train, split.val), graph
+
+
+def test_a_saved_model_keeps_its_reader(tmp_path):
+    clf, graph = fitted(mean_field_reader=0.5, anchor=1.0)
+    clf.save(tmp_path / "model")
+    loaded = ReDiSC.load(tmp_path / "model")
+    assert np.array_equal(loaded.predict(graph), clf.predict())
+    assert np.array_equal(loaded.mean_field_proba(graph), clf.mean_field_proba())
+    assert not np.array_equal(clf.mean_field_proba(), fitted(anchor=1.0)[0].mean_field_proba())
+
+
+@pytest.mark.parametrize(
+    "settings", [{"backbone": "hops"}, {"backbone": "gat", "heads": 2}, {"feature_scaling": "row"}]
+)
+def test_other_networks_have_readers_too(settings):
+    clf, _ = fitted(mean_field_reader=0.5, **settings)
+    assert np.allclose(clf.mean_field_proba().sum(1), 1)
+    assert not np.array_equal(clf.mean_field_proba(), fitted(**settings)[0].mean_field_proba())
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"mean_field_reader": 1.0}, "mean_field_reader=1.0: it must be below 1"),
+        ({"mean_field_reader": -0.1}, "mean_field_reader=-0.1: it must be 0 or more"),
+        ({"mean_field_reader": 0.5, "mean_field_reader_decay": -1.0}, "mean_field_reader_decay=-1.0: it must be 0"),
+        ({"mean_field_reader": 0.5, "batch_size": 4}, "mean_field_reader needs the whole graph in an update"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(settings, said):
+    with pytest.raises(ConfigError, match=said):
+        fitted(**settings)
+
+
+def hub_among_strangers(seed=0, leaves=60):
+    """Two communities with words of their own; a hub with the words of the first is joined to all of the second."""
+    generator = np.random.default_rng(seed)
+    y = np.r_[np.repeat([0, 1], leaves), 0]
+    chance = np.where(np.arange(20) < 10, 0.5, 0.15)
+    x = (generator.random((len(y), 20)) < np.where(y[:, None] == 0, chance, chance[::-1])).astype(np.float32)
+    x[-1] = np.arange(20) < 16  # nearly every word, and all of its own class
+    within = [generator.choice(leaves, (2, 3 * leaves)) + k * leaves for k in (0, 1)]
+    hub = np.stack([np.full(leaves, len(y) - 1), np.arange(leaves, 2 * leaves)])
+    return Graph(x=x, edge_index=np.concatenate([*within, hub], axis=1), y=y, directed=False)
+
+
+def test_a_hub_that_is_not_what_its_neighbours_are_is_told_by_its_words():
+    graph = hub_among_strangers()
+    train, val = np.zeros((2, graph.num_nodes), bool)
+    train[[0, 1, 2, 3, 60, 61, 62, 63]], val[[10, 11, 12, 70, 71, 72]] = True, True
+    answers = {}
+    for weight in (0.0, 0.7):
+        settings = {**FAST, "mean_field_epochs": 100, "mean_field_reader": weight}
+        clf = ReDiSC(**settings).fit(graph, train, val)
+        answers[weight] = clf.classes_[clf.mean_field_proba().argmax(1)]
+    assert answers[0.0][-1] == 1
+    assert answers[0.7][-1] == 0
+    test = ~train & ~val
+    subgraphs = [metrics.subgraph_accuracy(graph, graph.y, answers[w], test, train) for w in (0.0, 0.7)]
+    assert subgraphs[1] > subgraphs[0]

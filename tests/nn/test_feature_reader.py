@@ -1,0 +1,120 @@
+"""The reader of features against plain matrices, and its place in a committee."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redisc.kernels.sparse import SparseMatrix
+from redisc.nn import Committee, FeatureReader, with_reader
+from redisc.nn.committee import pooled
+
+SEEDS = st.integers(0, 10_000)
+
+
+def words(seed, nodes=12, width=9):
+    """Counts of words; one node has none, and one word stands nowhere."""
+    x = np.random.default_rng(seed).poisson(0.8, (nodes, width)).astype(float)
+    x[3], x[:, 5] = 0, 0
+    return x
+
+
+def numbers(seed, nodes=12, width=6):
+    """Numbers of both signs; one column is constant."""
+    x = np.random.default_rng(seed).normal(2, 3, (nodes, width))
+    x[:, 2] = -1.5
+    return x
+
+
+def seen(x):
+    """The rows z that the docstring promises, by plain numpy."""
+    if (x >= 0).all():
+        total, mean = x.sum(1, keepdims=True), x.sum(0) / x.sum()
+        profiles = np.divide(x, total, out=np.tile(mean, (len(x), 1)), where=total > 0)
+        z = np.divide(profiles - mean, np.sqrt(mean), out=np.zeros_like(x), where=mean > 0)
+    else:
+        deviation = x.std(0)
+        z = np.divide(x - x.mean(0), deviation, out=np.zeros_like(x), where=deviation > 1e-9)
+    length = np.linalg.norm(z, axis=1, keepdims=True)
+    return np.divide(z, length, out=np.zeros_like(z), where=length > 1e-6)
+
+
+def reader_of(x, seed=0, classes=3):
+    reader = FeatureReader(x.shape[1], classes).double()
+    reader.measure(dense(x))
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in reader.parameters():
+        torch.nn.init.normal_(parameter, generator=generator)
+    return reader
+
+
+def dense(x):
+    return torch.from_numpy(x).unsqueeze(1)
+
+
+def sparse(x):
+    return SparseMatrix(sp.csr_array(x), torch.float64)
+
+
+@given(SEEDS, st.sampled_from([words, numbers]), st.sampled_from([dense, sparse]))
+def test_logits_are_linear_in_what_the_docstring_says_is_seen(seed, kind, form):
+    x = kind(seed)
+    reader = reader_of(x, seed)
+    expected = torch.from_numpy(seen(x)) @ reader.weight + reader.bias
+    torch.testing.assert_close(reader(form(x)), expected, rtol=0, atol=1e-8)
+
+
+@given(SEEDS, st.sampled_from([words, numbers]))
+def test_sparse_features_are_measured_as_dense_ones_are(seed, kind):
+    x = kind(seed)
+    readers = FeatureReader(x.shape[1], 3).double(), FeatureReader(x.shape[1], 3).double()
+    for reader, form in zip(readers, (dense, sparse), strict=True):
+        reader.measure(form(x))
+    for name, value in readers[0].named_buffers():
+        torch.testing.assert_close(readers[1].get_buffer(name), value)
+
+
+@given(SEEDS, st.floats(0.1, 50))
+def test_how_much_a_node_has_of_everything_tells_nothing(seed, much):
+    x = words(seed)
+    reader, more = reader_of(x, seed), x.copy()
+    more[0] *= much
+    torch.testing.assert_close(reader(dense(more))[0], reader(dense(x))[0], rtol=0, atol=1e-8)
+
+
+def test_large_features_are_read_in_pieces(monkeypatch):
+    x = words(1)
+    reader = reader_of(x)
+    whole, measured = reader(dense(x)), {name: b.clone() for name, b in reader.named_buffers()}
+    monkeypatch.setattr("redisc.nn.feature_reader._PIECE_ROWS", 5)
+    reader.measure(dense(x))
+    for name, value in measured.items():
+        torch.testing.assert_close(reader.get_buffer(name), value)
+    torch.testing.assert_close(reader(dense(x)), whole)
+
+
+@given(SEEDS, st.floats(0, 0.99))
+def test_a_pooled_answer_is_the_weighted_geometric_mean(seed, weight):
+    generator = torch.Generator().manual_seed(seed)
+    answers, logits = torch.randn(2, 7, 3, generator=generator, dtype=torch.float64)
+    answers = answers.softmax(1)
+    expected = answers ** (1 - weight) * logits.softmax(1) ** weight
+    torch.testing.assert_close(pooled(answers, logits, weight), expected / expected.sum(1, keepdim=True))
+
+
+def test_certain_networks_can_be_contradicted():
+    certain = torch.tensor([[1.0, 0.0]])
+    assert pooled(certain, torch.tensor([[0.0, 9.0]]), 0.7).argmax() == 1
+    assert pooled(certain, torch.tensor([[0.0, 9.0]]), 0.1).argmax() == 0
+
+
+def test_without_a_reader_the_answers_are_left_alone():
+    answers = torch.rand(4, 3)
+    assert with_reader(Committee([]), answers, torch.rand(4, 1, 2)) is answers
+
+
+@pytest.mark.parametrize("x", [np.zeros((4, 3)), np.ones((4, 3)), np.full((4, 3), -2.0)], ids=["none", "all", "flat"])
+def test_features_that_tell_nothing_are_not_believed(x):
+    assert torch.equal(reader_of(x)(dense(x)), reader_of(x).bias.expand(4, -1))
