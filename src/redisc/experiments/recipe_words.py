@@ -40,6 +40,8 @@ def warm_start_words(recipe: str) -> str:
     words = [" and ".join(kinds) if members == 1 else f"{members} networks: {' and '.join(kinds)}"]
     if settings["mean_field_generations"] > 1:
         words.append(f"{settings['mean_field_generations']} generations")
+    if settings["mean_field_reader"]:
+        words.append("a reader of features")
     if settings["mean_field_consistency"]:
         words.append("views that agree")
     return "; ".join(words)

@@ -106,9 +106,9 @@ def _recipes() -> str:
     """Say what each recipe departs in from the paper's two plain layers."""
     lines = [
         "## What the recipes are\n",
-        "The paper has two plain layers in both networks. Committees and generations of warm starts are not what",
-        "diffusion adds, and the other methods have none: on homophilic graphs these have plain layers and mostly",
-        "their defaults, on Minesweeper and Roman-empire GNNs have deep layers too.\n",
+        "The paper has two plain layers in both networks. Committees, generations and readers of warm starts are not",
+        "what diffusion adds, and the other methods have none: on homophilic graphs these have plain layers and",
+        "mostly their defaults, on Minesweeper and Roman-empire GNNs have deep layers too.\n",
         "| dataset | denoiser | warm start |",
         "|---|---|---|",
     ]

@@ -2,7 +2,7 @@
 
 A hub is what its neighbours are not: a graph convolution drowns its features in theirs, and it is certain when it is
 wrong. The reader learns on all nodes what the mean-field GNNs answer, as the feature half of CPF does (Yang et al.,
-2021), and has a voice where a node's own features contradict its neighbours.
+2021), and is heard where a node's own features contradict its neighbours.
 """
 
 from __future__ import annotations
