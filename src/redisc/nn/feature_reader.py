@@ -58,11 +58,15 @@ class FeatureReader(nn.Module):
 
     def forward(self, x: Features) -> Tensor:
         """Return logits `(N, C)`."""
-        return torch.cat([self.read(piece, *self.focus(piece)) for piece in _pieces(x)])
+        return self.read(x, *self.focus(x))
 
     @torch.no_grad()
     def focus(self, x: Features) -> tuple[Tensor, Tensor]:
         """Return g and h `(N, 1)` with z_i = (g_i x_i - h_i m) / s."""
+        g, h = zip(*(self._focus(piece) for piece in _pieces(x)), strict=True)
+        return torch.cat(g), torch.cat(h)
+
+    def _focus(self, x: Features) -> tuple[Tensor, Tensor]:
         a, empty = _row_scale(x, bool(self.profiles))
         weight = self.stretch.square()
         squares = _times(_squared(x), weight[:, None])
@@ -111,11 +115,10 @@ def _squared_distances(x: Features, mean: Tensor) -> Tensor:
 
 def _row_scale(x: Features, profiles: bool) -> tuple[Tensor, Tensor]:
     """Return a `(N, 1)`, and which rows are empty: a profile can't be made of nothing."""
-    ones = _entries(x).new_ones(x.shape[-1], 1)
+    ones = _entries(x).new_ones
     if not profiles:
-        rows = _times(x, 0 * ones)
-        return rows + 1, rows.bool()
-    total = _times(x, ones)
+        return ones(x.shape[0], 1), ones(x.shape[0], 1) == 0
+    total = _times(x, ones(x.shape[-1], 1))
     return _inverse(total), total <= _FLAT
 
 
