@@ -16,7 +16,7 @@ from seeds_of_a_recipe import each_seed, parser_of
 
 from redisc import ReDiSC
 from redisc.em.generations import handed_down
-from redisc.em.reading import fit_reader
+from redisc.em.teaching import fit_reader
 from redisc.engine import FeatureScaling
 from redisc.experiments.halves import WARM_START_ALONE, halve
 from redisc.experiments.splits import redrawn
@@ -43,8 +43,12 @@ def accuracies(
     for decay in dict.fromkeys(decay for decay, _ in readers):
         reader = FeatureReader(x.shape[-1], answers.shape[1])
         fit_reader(reader, x, handed_down(answers, known), decay)
-        logits = reader(x).detach()
-        yield from (right(pooled(answers, logits, weight)) for other, weight in readers if other == decay)
+        logits, silent = (part.detach() for part in reader(x))
+        yield from (
+            right(torch.where(silent[:, None], answers, pooled(answers, logits, weight)))
+            for other, weight in readers
+            if other == decay
+        )
 
 
 def main() -> None:

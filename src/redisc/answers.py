@@ -105,7 +105,7 @@ class JointAnswers(NodeClassifier):
         return self._draw(graph, labels, n_samples, 1.0, "probabilities").probabilities.cpu().numpy()
 
     def mean_field_proba(self, graph: Any = None) -> np.ndarray:
-        """Return the warm start's probabilities `(N, C)`: what the backbone says of every node on its own."""
+        """Return the warm start's probabilities `(N, C)`: what is said of every node on its own, also by a reader."""
         engine: Engine = self._resolve(graph)[1]
         return engine.opinion(self._fitted().mean_field).cpu().numpy()
 

@@ -24,7 +24,7 @@ from redisc.model import Blueprint, JointModel
 from redisc.nn import Architecture, ModuleMaker, check_gate
 from redisc.origin import Origin
 from redisc.progress import ProgressBar
-from redisc.recipes import recipe_settings, yielding
+from redisc.recipes import WISHES, recipe_settings, yielding
 from redisc.seeds import SeedLike, resolve_seed
 from redisc.settings import check_kind
 from redisc.task import Task, make_task
@@ -104,7 +104,8 @@ class ReDiSC(JointAnswers):
             trainings, and needs `batch_size=0`.
         mean_field_reader: Weight, below 1, of a reader of features in the warm start's answer: softmax regression on
             each node's own features, blind to neighbours, which learns on all nodes what the mean-field GNNs answer.
-            For graphs with hubs that are not what their neighbours are. 0 leaves it out; needs `batch_size=0`.
+            For graphs with hubs that are not what their neighbours are; it goes with an `anchor`, without which only
+            the first samples hear it. 0 leaves it out; needs `batch_size=0`.
         mean_field_reader_decay: On the reader's squared weights, beside the mean cross-entropy.
         mean_field_temperature: Of the samples that first fill the queue.
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
@@ -474,7 +475,7 @@ class ReDiSC(JointAnswers):
     def _setting(self, name: str) -> Any:
         """Return a setting: what the user gave, else the recipe's, else the default."""
         value, recipe = getattr(self, name), self._recipe_settings()
-        wishes = {"backbone": self.backbone, "class_weight": self.class_weight, "metric": self.metric}
+        wishes = {wish: getattr(self, wish) for wish in WISHES}
         given = value != _DEFAULTS[name].default or name not in yielding(recipe, wishes)
         return value if given else recipe[name]
 

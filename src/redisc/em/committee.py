@@ -10,7 +10,7 @@ from redisc.clock import Clock, Turn
 from redisc.em.config import EMConfig
 from redisc.em.generations import handed_down
 from redisc.em.keeper import Keeper
-from redisc.em.reading import teach_reader
+from redisc.em.teaching import teach_reader
 from redisc.em.warm_start import MEAN_FIELD, MeanFieldTraining, WarmStart, ask_mean_field
 from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
@@ -95,8 +95,8 @@ class CommitteeTraining:
         """Begin the next turn; the first of a generation takes over what the last one answers."""
         if (self._turn + 1) % len(self._members) == 0:
             engine, problem, config = self._shared
-            teach_reader(self.model, engine, problem.known, config.mean_field_reader_decay)
-            self._taught = handed_down(engine.opinion(self.model), problem.known)
+            lesson = (engine.answers(self.model), problem.known, config.mean_field_reader_decay)
+            self._taught = handed_down(teach_reader(self.model, engine.own_features, *lesson), problem.known)
         self._begin(self._turn + 1)
 
     def _begin(self, turn: int) -> None:

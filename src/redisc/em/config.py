@@ -50,7 +50,7 @@ class EMConfig:
     mean_field_views: int = 4  # passes with dropout an update, where they are to agree
     mean_field_members: int = 1  # networks of the warm start, whose mean probabilities count
     mean_field_generations: int = 1  # how often they are trained, each time from the answers of the time before
-    mean_field_reader: float = 0.0  # weight of a reader of features in the warm start's answer
+    mean_field_reader: float = 0.0  # weight of a reader of features in the warm start's answer; 0: none
     mean_field_reader_decay: float = 1e-4  # on its squared weights
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that the denoiser's logits start from

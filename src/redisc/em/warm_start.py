@@ -17,7 +17,7 @@ from redisc.em.class_shares import class_shift
 from redisc.em.config import EMConfig
 from redisc.em.consistency import disagreement
 from redisc.em.generations import imitation
-from redisc.em.reading import teach_reader
+from redisc.em.teaching import teach_reader
 from redisc.engine import Engine
 from redisc.kernels.dropout import Dropout
 from redisc.nn import Committee, MeanField
@@ -31,9 +31,9 @@ MEAN_FIELD = "mean-field"
 
 @dataclass(frozen=True)
 class WarmStart:
-    """The trained mean-field GNN's probabilities `(N, C)`, its validation score, and how long it trained.
+    """The trained mean-field GNNs' probabilities `(N, C)`, with their reader's say, the validation score, and epochs.
 
-    Where the classes' shares in the graph were estimated, its logits are `shift (C,)` above those that it learned.
+    Where the classes' shares in the graph were estimated, GNNs' logits are `shift (C,)` above those that they learned.
     """
 
     probabilities: Tensor
@@ -73,11 +73,13 @@ def ask_mean_field(
 
     A reader of features learns from these answers, and has its say in what is returned.
     """
-    shift = class_shift(engine.answers(model), problem.known) if config.class_shares == "estimated" else None
+    answers = engine.answers(model)
+    shift = class_shift(answers, problem.known) if config.class_shares == "estimated" else None
     if shift is not None:
         model.shift(shift)
-    teach_reader(model, engine, problem.known, config.mean_field_reader_decay)
-    probabilities = engine.opinion(model)
+        answers = engine.answers(model)
+    lesson = (answers, problem.known, config.mean_field_reader_decay)
+    probabilities = teach_reader(model, engine.own_features, *lesson)
     score = problem.validation.score(probabilities.argmax(1), probabilities)
     return WarmStart(probabilities, score, epochs, shift)
 

@@ -7,12 +7,12 @@ from torch import Tensor
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.engine import Engine
 from redisc.kernels.dropout import Dropout
-from redisc.nn import FLOOR, Denoiser, Features, MeanField
+from redisc.nn import LEAST_PROBABILITY, Denoiser, Features, MeanField
 
 
 def anchor_of(probabilities: Tensor, share: float) -> Tensor:
     """Return `share` times log p_φ, `(N, C)`, where no probability counts as less than 1e-6."""
-    return probabilities.clamp_min(FLOOR).log_().mul_(share)
+    return probabilities.clamp_min(LEAST_PROBABILITY).log_().mul_(share)
 
 
 class AnchoredEngine(Engine):
@@ -29,7 +29,7 @@ class AnchoredEngine(Engine):
 
     @property
     def own_features(self) -> Features:
-        """The nodes' own features, as networks take them."""
+        """The nodes' own features, scaled, without hops."""
         return self._engine.own_features
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:

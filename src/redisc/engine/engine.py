@@ -47,16 +47,16 @@ class Engine(ABC):
     @property
     @abstractmethod
     def own_features(self) -> Features:
-        """The nodes' own features, as networks take them."""
+        """The nodes' own features, scaled, without hops."""
 
     @torch.no_grad()
     def answers(self, model: MeanField | Committee) -> Tensor:
-        """Return what the mean-field GNN, or a committee of them, finds probable: `(N, C)`."""
+        """Return what the mean-field GNNs alone find probable, of a committee the mean: `(N, C)`."""
         return mean_probabilities(model, self.mean_field)
 
     @torch.no_grad()
     def opinion(self, model: MeanField | Committee) -> Tensor:
-        """Return `answers`, and where a reader of features sits with the GNNs what they say together: `(N, C)`."""
+        """Return what the mean-field GNNs and, where there is one, their reader of features say together: `(N, C)`."""
         return with_reader(model, self.answers(model), self.own_features)
 
     def announce(self, rows: Tensor, depth: int, draw: int) -> None:

@@ -26,7 +26,7 @@ class FullGraphEngine(Engine):
 
     @property
     def own_features(self) -> Features:
-        """The nodes' own features, as networks take them."""
+        """The nodes' own features, scaled, without hops."""
         return self.features
 
     def mean_field(self, model: MeanField, dropout: Dropout | None = None) -> Tensor:

@@ -3,7 +3,7 @@
 from redisc.nn.affine import Affine, Features
 from redisc.nn.architecture import BACKBONES, Architecture
 from redisc.nn.block import Block, Weighting
-from redisc.nn.committee import FLOOR, Committee, mean_probabilities, members_of, with_reader
+from redisc.nn.committee import LEAST_PROBABILITY, Committee, mean_probabilities, members_of, with_reader
 from redisc.nn.denoiser import Conditioning, Denoiser
 from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
@@ -13,7 +13,7 @@ from redisc.nn.time_gate import Gate, TimeEncoder, TimeGate, check_gate, sinusoi
 
 __all__ = [
     "BACKBONES",
-    "FLOOR",
+    "LEAST_PROBABILITY",
     "Affine",
     "Architecture",
     "Block",

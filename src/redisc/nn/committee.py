@@ -16,7 +16,7 @@ from redisc.nn.affine import Features
 from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
 
-FLOOR = 1e-6
+LEAST_PROBABILITY = 1e-6
 """The least probability that an answer counts as where logarithms are taken: no class is ruled out for good."""
 
 
@@ -67,11 +67,15 @@ def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanFi
 
 def pooled(answers: Tensor, logits: Tensor, weight: float) -> Tensor:
     """Return softmax((1 - w) log p + w log r) `(N, C)` for answers p and a reader's `logits` log r + const."""
-    return ((1 - weight) * answers.clamp_min(FLOOR).log() + weight * logits.log_softmax(1)).softmax(1)
+    return ((1 - weight) * answers.clamp_min(LEAST_PROBABILITY).log() + weight * logits).softmax(1)
 
 
 def with_reader(model: MeanField | Committee, answers: Tensor, x: Features) -> Tensor:
-    """Return the networks' answers `(N, C)`, and where a reader sits with them what both say together."""
+    """Return the networks' answers `(N, C)`, and where a reader sits with them what both say together.
+
+    Where it can't say anything of a node's features the answer is the networks' own.
+    """
     if not isinstance(model, Committee) or model.reader is None:
         return answers
-    return pooled(answers, model.reader(x), model.reader_weight)
+    logits, silent = model.reader(x)
+    return torch.where(silent[:, None], answers, pooled(answers, logits, model.reader_weight))

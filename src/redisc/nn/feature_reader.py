@@ -7,6 +7,9 @@ wrong. The reader learns on all nodes what the mean-field GNNs answer, as the fe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
@@ -14,8 +17,21 @@ from redisc.kernels.sparse import SparseMatrix
 from redisc.nn.affine import Features
 
 _PIECE_ROWS = 1 << 16
-_FLAT = 1e-6
-"""Deviation of a column, or length of a row, below which there is nothing but rounding in it."""
+_ROUNDING = 8
+"""How many times the dtype's precision may be rounding alone."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """Rows z as the reader sees them: z_i = g_i x_i / s - h_i m / s, of which sparse features keep the parts.
+
+    Dense features hold z itself `(N, F)`. `silent (N,)` tells rows in which there is nothing to see: there z_i = 0.
+    """
+
+    x: Tensor | SparseMatrix
+    g: Tensor | None  # (N, 1), as h; of sparse features alone
+    h: Tensor | None
+    silent: Tensor
 
 
 class FeatureReader(nn.Module):
@@ -42,86 +58,90 @@ class FeatureReader(nn.Module):
 
     @torch.no_grad()
     def measure(self, x: Features) -> None:
-        """Take down what the columns of the fitted graph's features are like."""
-        pieces = _pieces(x)
-        total = torch.stack([_sums(piece) for piece in pieces]).sum(0)
-        self.profiles.fill_(all(bool((_entries(piece) >= 0).all()) for piece in pieces))
+        """Take down what the columns of the fitted graph's features are like; sums are float64."""
+        total = torch.stack([_sums(piece) for piece in _pieces(x)]).sum(0)
+        self.profiles.fill_(all(bool((_entries(piece) >= 0).all()) for piece in _pieces(x)))
         if self.profiles:
-            self.centre.copy_(total / total.sum().clamp_min(_FLAT))
-            self.stretch.copy_(_inverse(self.centre.sqrt()))
-            return
-        rows = sum(piece.shape[0] for piece in pieces)
-        mean = total / rows
-        square = torch.stack([_squared_distances(piece, mean) for piece in pieces]).sum(0)
-        self.centre.copy_(mean)
-        self.stretch.copy_(_inverse((square / rows).sqrt()))
+            centre = total / total.sum() if total.any() else total
+            deviation, least = centre.sqrt(), torch.zeros_like(centre)
+        else:
+            centre = total / x.shape[0]
+            squares = torch.stack([_squared_distances(piece, centre) for piece in _pieces(x)]).sum(0)
+            deviation = (squares / x.shape[0]).sqrt()
+            least = self._precision(x) * centre.abs()
+        self.centre.copy_(centre)
+        self.stretch.copy_(_inverse(deviation, least))
 
-    def forward(self, x: Features) -> Tensor:
-        """Return logits `(N, C)`."""
-        return self.read(x, *self.focus(x))
+    def forward(self, x: Features) -> tuple[Tensor, Tensor]:
+        """Return logits `(N, C)`, and the nodes `(N,)` of whose features nothing can be said."""
+        sights = [self.see(piece) for piece in _pieces(x)]
+        return torch.cat([self.read(sight) for sight in sights]), torch.cat([sight.silent for sight in sights])
 
     @torch.no_grad()
-    def focus(self, x: Features) -> tuple[Tensor, Tensor]:
-        """Return g and h `(N, 1)` with z_i = (g_i x_i - h_i m) / s."""
-        g, h = zip(*(self._focus(piece) for piece in _pieces(x)), strict=True)
-        return torch.cat(g), torch.cat(h)
+    def see(self, x: Features) -> Sight:
+        """Look at features once, for all that is read in them."""
+        return self._see_sparse(x) if isinstance(x, SparseMatrix) else self._see_dense(x.squeeze(1))
 
-    def _focus(self, x: Features) -> tuple[Tensor, Tensor]:
-        a, empty = _row_scale(x, bool(self.profiles))
-        weight = self.stretch.square()
-        squares = _times(_squared(x), weight[:, None])
-        mixed = _times(x, (self.centre * weight)[:, None])
-        length = (a.square() * squares - 2 * a * mixed + (self.centre.square() * weight).sum()).clamp_min(0).sqrt()
-        inverse = _inverse(length).masked_fill(empty, 0)
-        return a * inverse, inverse
-
-    def read(self, x: Features, g: Tensor, h: Tensor) -> Tensor:
-        """Return logits `(N, C)` of rows that `focus` has looked at."""
+    def read(self, sight: Sight) -> Tensor:
+        """Return logits `(N, C)`."""
+        if sight.g is None or sight.h is None:
+            return sight.x @ self.weight + self.bias
         weight = self.stretch[:, None] * self.weight
-        return g * _times(x, weight) - h * (self.centre @ weight) + self.bias
+        return sight.g * (sight.x @ weight) - sight.h * (self.centre @ weight) + self.bias
+
+    def _see_dense(self, x: Tensor) -> Sight:
+        scale, empty = self._row_scale(x)
+        z = torch.addcmul(-self.centre, x, scale).mul_(self.stretch)
+        length = z.norm(dim=1, keepdim=True)
+        inverse = _inverse(length, self._precision(x).to(length)).masked_fill_(empty, 0)
+        return Sight(z.mul_(inverse), None, None, inverse.squeeze(1) == 0)
+
+    def _see_sparse(self, x: SparseMatrix) -> Sight:
+        scale, empty = self._row_scale(x)
+        weight = self.stretch.square()
+        squares = x.with_values(x.values.square()) @ weight[:, None]
+        mixed = x @ (self.centre * weight)[:, None]
+        square = scale.square() * squares - 2 * scale * mixed + (self.centre.square() * weight).sum()
+        inverse = _inverse(square.clamp_min(0).sqrt(), self._precision(x).to(square)).masked_fill_(empty, 0)
+        return Sight(x, scale * inverse, inverse, inverse.squeeze(1) == 0)
+
+    def _row_scale(self, x: Tensor | SparseMatrix) -> tuple[Tensor, Tensor]:
+        """Return a `(N, 1)`, and which rows are empty: a profile can't be made of words that were never seen."""
+        if not self.profiles:
+            ones = _entries(x).new_ones(x.shape[0], 1)
+            return ones, ones == 0
+        total = x @ (self.stretch > 0).to(self.weight.dtype)[:, None]
+        return _inverse(total, torch.zeros_like(total)), total <= 0
+
+    def _precision(self, x: Features) -> Tensor:
+        """Return how large rounding may be beside 1; in a root of what cancels in squares it is the root of that."""
+        eps = torch.tensor(_ROUNDING * torch.finfo(self.weight.dtype).eps, dtype=torch.float64)
+        return (eps.sqrt() if isinstance(x, SparseMatrix) else eps).to(self.weight.device)
 
 
-def _pieces(x: Features) -> list[Features]:
-    """Return dense features as pieces of rows, so that their squares need little memory; sparse ones whole."""
-    return [x] if isinstance(x, SparseMatrix) else list(x.split(_PIECE_ROWS))
-
-
-def _times(x: Features, weight: Tensor) -> Tensor:
-    """Product of features with `weight (F, width)`: `(N, width)`."""
-    return x @ weight if isinstance(x, SparseMatrix) else x.squeeze(1) @ weight
+def _pieces(x: Features) -> Iterator[Features]:
+    """Yield dense features as pieces of rows, so that copies of them need little memory; sparse ones whole."""
+    yield from [x] if isinstance(x, SparseMatrix) else x.split(_PIECE_ROWS)
 
 
 def _entries(x: Features) -> Tensor:
     return x.values if isinstance(x, SparseMatrix) else x
 
 
-def _squared(x: Features) -> Features:
-    return x.with_values(x.values.square()) if isinstance(x, SparseMatrix) else x.square()
-
-
 def _sums(x: Features) -> Tensor:
-    """Sum the columns: `(F,)`."""
+    """Sum the columns, in float64: `(F,)`."""
     if isinstance(x, SparseMatrix):
-        return x.transpose_times(x.values.new_ones(x.shape[0], 1)).squeeze(1)
-    return x.sum((0, 1))
+        return x.transpose_times(x.values.new_ones(x.shape[0], 1)).squeeze(1).double()
+    return x.sum((0, 1), dtype=torch.float64)
 
 
 def _squared_distances(x: Features, mean: Tensor) -> Tensor:
     """Sum each column's squared distances from its mean: `(F,)`."""
     if isinstance(x, SparseMatrix):
-        return (_sums(_squared(x)) - x.shape[0] * mean.square()).clamp_min(0)
+        return (_sums(x.with_values(x.values.square())) - x.shape[0] * mean.square()).clamp_min(0)
     return (x - mean).square().sum((0, 1))
 
 
-def _row_scale(x: Features, profiles: bool) -> tuple[Tensor, Tensor]:
-    """Return a `(N, 1)`, and which rows are empty: a profile can't be made of nothing."""
-    ones = _entries(x).new_ones
-    if not profiles:
-        return ones(x.shape[0], 1), ones(x.shape[0], 1) == 0
-    total = _times(x, ones(x.shape[-1], 1))
-    return _inverse(total), total <= _FLAT
-
-
-def _inverse(x: Tensor) -> Tensor:
-    """Return 1 / x, and 0 where there is nothing but rounding."""
-    return torch.where(x > _FLAT, x.clamp_min(_FLAT).reciprocal(), 0)
+def _inverse(x: Tensor, least: Tensor) -> Tensor:
+    """Return 1 / x, and 0 where x is no larger than `least`."""
+    return torch.where(x > least, x.reciprocal(), 0)

@@ -60,12 +60,22 @@ def recipe_settings(name: str | Path, known: Collection[str] | None = None) -> d
     return settings
 
 
+WISHES = ("backbone", "class_weight", "metric", "priority", "batch_size")
+"""Settings of the user's that a recipe may have to give way to."""
+
+
 def yielding(settings: dict[str, Any], wishes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recipe's settings without those that contradict what the user wishes."""
     own_module = not isinstance(wishes.get("backbone", ""), str)
     other_features = own_module or wishes.get("backbone") == "hops"
     weighs = wishes.get("class_weight") is not None or wishes.get("metric") == "balanced_accuracy"
-    barred = {"class_shares": own_module or weighs, "mean_field_architecture": other_features}
+    in_parts = bool(wishes.get("batch_size"))
+    barred = {
+        "class_shares": own_module or weighs,
+        "mean_field_architecture": other_features,
+        "anchor": wishes.get("priority") == "train-cv",
+        **dict.fromkeys(("mean_field_reader", "mean_field_generations", "mean_field_consistency"), in_parts),
+    }
     return {name: value for name, value in settings.items() if not barred.get(name, False)}
 
 

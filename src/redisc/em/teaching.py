@@ -6,23 +6,30 @@ import torch
 from torch import Tensor
 
 from redisc.em.generations import handed_down
-from redisc.engine import Engine
-from redisc.nn import Committee, FeatureReader, Features, MeanField
+from redisc.nn import Committee, FeatureReader, Features, MeanField, with_reader
 
 _ROUNDS = 150
 """Steps of L-BFGS at the most; a convex problem of some thousand weights is solved by then."""
 
 
-def teach_reader(model: MeanField | Committee, engine: Engine, known: Tensor, decay: float) -> None:
-    """Fit a committee's reader, if it has one, to what its members answer, and to labels `known (N,)`."""
+def teach_reader(model: MeanField | Committee, x: Features, answers: Tensor, known: Tensor, decay: float) -> Tensor:
+    """Fit a committee's reader, if it has one, to its members' `answers (N, C)` and to the labels `known (N,)`.
+
+    Returns what members and reader say together.
+    """
     if isinstance(model, Committee) and model.reader is not None:
-        fit_reader(model.reader, engine.own_features, handed_down(engine.answers(model), known), decay)
+        fit_reader(model.reader, x, handed_down(answers, known), decay)
+    with torch.no_grad():
+        return with_reader(model, answers, x)
 
 
 def fit_reader(reader: FeatureReader, x: Features, taught: Tensor, decay: float) -> None:
-    """Minimise the mean cross-entropy against `taught (N, C)` plus `decay` times the squared weights, from zero."""
+    """Minimise the mean cross-entropy against `taught (N, C)` plus `decay` times the squared weights, from zero.
+
+    Dense features are held a second time while this takes.
+    """
     reader.measure(x)
-    g, h = reader.focus(x)
+    sight = reader.see(x)
     for parameter in reader.parameters():
         torch.nn.init.zeros_(parameter)
     optimiser = torch.optim.LBFGS(list(reader.parameters()), max_iter=_ROUNDS, line_search_fn="strong_wolfe")
@@ -30,7 +37,7 @@ def fit_reader(reader: FeatureReader, x: Features, taught: Tensor, decay: float)
     def loss() -> float:
         optimiser.zero_grad()
         with torch.enable_grad():
-            log_likelihood = (taught * reader.read(x, g, h).log_softmax(1)).sum(1).mean()
+            log_likelihood = (taught * reader.read(sight).log_softmax(1)).sum(1).mean()
             value = decay * reader.weight.square().sum() - log_likelihood
         value.backward()
         return float(value.detach())

@@ -10,7 +10,7 @@ from redisc.clock import Clock
 from redisc.em import EMConfig
 from redisc.em.committee import train_committee
 from redisc.em.generations import handed_down
-from redisc.em.reading import fit_reader
+from redisc.em.teaching import fit_reader
 from redisc.errors import ConfigError
 from redisc.nn import FeatureReader
 from redisc.nn.committee import pooled
@@ -34,7 +34,7 @@ def read(case, answers):
     features = case.engine.own_features
     reader = FeatureReader(features.shape[-1], case.problem.num_classes).double()
     fit_reader(reader, features, handed_down(answers, case.problem.known), DECAY)
-    return reader(features)
+    return reader(features)[0].detach()
 
 
 def test_the_fit_is_that_of_softmax_regression():
@@ -45,7 +45,7 @@ def test_the_fit_is_that_of_softmax_regression():
     z = (x - x.mean(0)) / x.std(0)
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     oracle = LogisticRegression(C=1 / (2 * DECAY * len(x)), tol=1e-10, max_iter=10_000).fit(z, y)
-    np.testing.assert_allclose(reader(features).softmax(1).detach(), oracle.predict_proba(z), atol=1e-4)
+    np.testing.assert_allclose(reader(features)[0].softmax(1).detach(), oracle.predict_proba(z), atol=1e-4)
 
 
 def test_the_warm_start_is_what_networks_and_reader_say_together(bench):
@@ -65,11 +65,14 @@ def test_pupils_are_taught_what_both_say_together(bench, monkeypatch):
     assert torch.equal(lessons[0], together)
 
 
-def test_shares_of_classes_are_estimated_from_the_networks_alone(bench):
+def test_shares_of_classes_are_estimated_from_the_networks_alone_and_the_reader_learns_what_they_then_say(bench):
     settings = {"class_shares": "estimated", "mean_field_learning_rate": 0.1, "epochs": 40}
-    plain, read_too = train(bench(), **settings), train(bench(reader=WEIGHT), **settings)
+    case = bench()
+    plain, read_too = train(case, **settings), train(bench(reader=WEIGHT), **settings)
     assert plain.shift is not None
     assert torch.equal(plain.shift, read_too.shift)
+    expected = pooled(plain.probabilities, read(case, plain.probabilities), WEIGHT)
+    torch.testing.assert_close(read_too.probabilities, expected)
 
 
 FAST = {"hidden": 8, "iterations": 3, "queue_size": 2, "steps": 4, "mean_field_epochs": 30, "random_state": 0}
@@ -88,6 +91,22 @@ def test_a_saved_model_keeps_its_reader(tmp_path):
     assert np.array_equal(loaded.predict(graph), clf.predict())
     assert np.array_equal(loaded.mean_field_proba(graph), clf.mean_field_proba())
     assert not np.array_equal(clf.mean_field_proba(), fitted(anchor=1.0)[0].mean_field_proba())
+    other = graph.subgraph(np.arange(graph.num_nodes - 3))
+    assert np.isfinite(loaded.mean_field_proba(other)).all()
+
+
+def test_hops_are_left_to_the_networks():
+    clf, graph = fitted(mean_field_reader=0.5, backbone="hops")
+    assert np.array_equal(clf._engine.own_features.squeeze(1).numpy(), graph.x.astype(np.float32))
+
+
+def test_a_recipes_reader_and_anchor_give_way_to_what_they_cannot_go_with():
+    held_out = ReDiSC(recipe="amazon_photo-gcn", priority="train-cv").settings()
+    assert held_out["anchor"] == 0
+    assert held_out["mean_field_reader"] == 0.7
+    in_parts = ReDiSC(recipe="amazon_photo-gcn", batch_size=100)
+    in_parts.check()
+    assert in_parts.settings()["mean_field_reader"] == 0
 
 
 @pytest.mark.parametrize(
