@@ -21,8 +21,7 @@ from redisc.engine import FeatureScaling
 from redisc.experiments.halves import WARM_START_ALONE, halve
 from redisc.experiments.splits import redrawn
 from redisc.graph import Graph
-from redisc.nn import FeatureReader
-from redisc.nn.committee import pooled
+from redisc.nn import Committee, FeatureReader, with_reader
 
 NETWORKS_ALONE = {**WARM_START_ALONE, "anchor": 0.0, "mean_field_generations": 1, "mean_field_reader": 0.0}
 
@@ -43,12 +42,9 @@ def accuracies(
     for decay in dict.fromkeys(decay for decay, _ in readers):
         reader = FeatureReader(x.shape[-1], answers.shape[1])
         fit_reader(reader, x, handed_down(answers, known), decay)
-        logits, silent = (part.detach() for part in reader(x))
-        yield from (
-            right(torch.where(silent[:, None], answers, pooled(answers, logits, weight)))
-            for other, weight in readers
-            if other == decay
-        )
+        with torch.no_grad():
+            seated = (Committee([], reader, weight) for other, weight in readers if other == decay)
+            yield from [right(with_reader(committee, answers, x)) for committee in seated]
 
 
 def main() -> None:
@@ -58,6 +54,8 @@ def main() -> None:
     parser.add_argument("--decays", type=float, nargs="+", default=[3e-4, 1e-4, 3e-5])
     parser.add_argument("--redraw", action="store_true", help="draw the labelled nodes anew, per seed")
     given, found = parser.parse_args(), []
+    if not all(0 <= weight < 1 for weight in given.weights):
+        parser.error("--weights: each must be 0 or more, and below 1")
     readers = [(decay, weight) for decay in given.decays for weight in given.weights]
     for seed, graph, split, settings in each_seed(parser):
         drawn = redrawn(graph, split, seed) if given.redraw else split
