@@ -21,7 +21,7 @@ from redisc.identity import identify
 from redisc.io.checkpoint import load_checkpoint, save_checkpoint
 from redisc.io.scratch import allocator
 from redisc.model import Blueprint, JointModel
-from redisc.nn import Architecture, ModuleMaker, check_gate
+from redisc.nn import Architecture, ModuleMaker, Pooling, check_gate
 from redisc.origin import Origin
 from redisc.progress import ProgressBar
 from redisc.recipes import WISHES, recipe_settings, yielding
@@ -107,6 +107,9 @@ class ReDiSC(JointAnswers):
             For graphs with hubs that are not what their neighbours are; it goes with an `anchor`, without which only
             the first samples hear it. 0 leaves it out; needs `batch_size=0`.
         mean_field_reader_decay: On the reader's squared weights, beside the mean cross-entropy.
+        mean_field_hub_doubt: How fast the networks' weight beside the reader falls with a node's degree d: it is
+            (1 + d / mean degree) to the power of minus this. 0 hears them alike everywhere; 0.5 makes up for the
+            certainty that comes from many neighbours.
         mean_field_temperature: Of the samples that first fill the queue.
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
             what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0
@@ -197,6 +200,7 @@ class ReDiSC(JointAnswers):
         mean_field_generations: int = 1,
         mean_field_reader: float = 0.0,
         mean_field_reader_decay: float = 1e-4,
+        mean_field_hub_doubt: float = 0.0,
         mean_field_temperature: float = 0.5,
         anchor: float = 0.0,
         class_shares: str = "labelled",
@@ -262,6 +266,7 @@ class ReDiSC(JointAnswers):
         self.mean_field_generations = mean_field_generations
         self.mean_field_reader = mean_field_reader
         self.mean_field_reader_decay = mean_field_reader_decay
+        self.mean_field_hub_doubt = mean_field_hub_doubt
         self.mean_field_temperature = mean_field_temperature
         self.anchor = anchor
         self.class_shares = class_shares
@@ -450,7 +455,8 @@ class ReDiSC(JointAnswers):
         scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
         parts = (architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
         committee = (self._mean_field_architectures(architecture), self._setting("mean_field_members"))
-        return Blueprint(*parts, *committee, self._setting("mean_field_reader"), self._setting("anchor"))
+        pooling = Pooling(self._setting("mean_field_reader"), self._setting("mean_field_hub_doubt"))
+        return Blueprint(*parts, *committee, pooling, self._setting("anchor"))
 
     def _mean_field_architectures(self, shared: Architecture | ModuleMaker) -> tuple[Architecture, ...]:
         """Return the mean-field GNNs' own architectures, none where they have the denoiser's."""

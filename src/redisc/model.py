@@ -28,6 +28,7 @@ from redisc.nn import (
     ModuleDenoiser,
     ModuleMaker,
     ModuleMeanField,
+    Pooling,
 )
 from redisc.origin import Origin
 from redisc.seeds import derive_seed
@@ -45,7 +46,7 @@ class Blueprint:
     scale: Scale = field(default_factory=Scale)
     mean_field: tuple[Architecture, ...] = ()  # that mean-field GNNs have in turn; none: the denoiser's
     members: int = 1  # mean-field GNNs
-    reader: float = 0.0  # weight of a reader of features beside them; 0: none
+    pooling: Pooling = field(default_factory=Pooling)  # with a reader of features, where one has a share
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that denoisers start from
 
     def build(self, num_features: int, num_classes: int) -> tuple[Denoiser, MeanField | Committee]:
@@ -60,8 +61,8 @@ class Blueprint:
         else:
             denoiser = ModuleDenoiser(make, *shape, steps)
             members = [cast(MeanField, ModuleMeanField(make, *shape)) for _ in range(self.members)]
-        if self.reader:
-            return denoiser, Committee(members, FeatureReader(*shape), self.reader)
+        if self.pooling.reader:
+            return denoiser, Committee(members, FeatureReader(*shape), self.pooling)
         return denoiser, members[0] if self.members == 1 else Committee(members)
 
     def place(self, network: torch.nn.Module) -> None:

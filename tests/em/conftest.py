@@ -10,7 +10,7 @@ from examples import random_graph
 from redisc.diffusion import MASKED, Schedule, get_schedule
 from redisc.em import EMConfig, Trainer
 from redisc.model import Blueprint, JointModel
-from redisc.nn import Architecture, members_of
+from redisc.nn import Architecture, Pooling, members_of
 from redisc.origin import Origin
 from redisc.problem import Problem, Validation
 from redisc.seeds import torch_generator
@@ -63,14 +63,14 @@ def make_bench(
     dropout=0.0,
     members=1,
     backbones=(),
-    reader=0.0,
+    pooling=None,
 ) -> Bench:
     graph = random_graph(0, nodes=nodes, classes=classes, edges=2 * nodes)
     architecture = Architecture(hidden=8, dropout=dropout, input_dropout=dropout)
     table = get_schedule(schedule, steps)
     known = np.where(np.arange(nodes) < train, graph.y, MASKED)
     committee = {"mean_field": tuple(replace(architecture, backbone=name) for name in backbones), "members": members}
-    committee["reader"] = reader
+    committee["pooling"] = pooling or Pooling()
     blueprint = Blueprint(architecture, gate, table, torch.float64, "cpu", **committee)
     model = JointModel.new(blueprint, Origin.of(graph, "none", np.arange(classes), known, known >= 0, 0))
     for network in (model.denoiser, *members_of(model.mean_field)):

@@ -9,6 +9,7 @@ import torch
 from redisc.clock import Clock
 from redisc.em.keeper import Keeper
 from redisc.errors import CheckpointError, ConfigError
+from redisc.nn import Pooling
 
 FIT = {"seed": 0}  # what a keeper takes for the description of a fit
 NOISY = {"dropout": 0.5}
@@ -109,7 +110,7 @@ def test_a_committee_that_is_killed_ends_in_the_same_bits(
     bench, tmp_path, stops, backbones, members, generations, reader
 ):
     settings = {"anchor": 1.0, "mean_field_generations": generations}
-    committee = {**NOISY, "members": members, "backbones": backbones, "reader": reader}
+    committee = {**NOISY, "members": members, "backbones": backbones, "pooling": Pooling(reader, 0.5)}
     expected = undisturbed(bench(**committee), **settings)
     for stop in stops:
         again = (tmp_path / "state").exists()

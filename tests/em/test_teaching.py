@@ -12,10 +12,11 @@ from redisc.em.committee import train_committee
 from redisc.em.generations import handed_down
 from redisc.em.teaching import fit_reader
 from redisc.errors import ConfigError
-from redisc.nn import FeatureReader
-from redisc.nn.committee import pooled
+from redisc.nn import FeatureReader, Pooling
+from redisc.nn.pooling import pooled
 
-EPOCHS, WEIGHT, DECAY = 6, 0.6, 1e-3
+EPOCHS, DECAY = 6, 1e-3
+POOLING = Pooling(0.6, hub_doubt=0.5)
 
 
 def train(case, generations=1, epochs=EPOCHS, **settings):
@@ -37,6 +38,12 @@ def read(case, answers):
     return reader(features)[0].detach()
 
 
+def together(case, answers):
+    """What networks that answer so and such a reader say together."""
+    degree = case.engine.degree
+    return pooled(answers, read(case, answers), POOLING.share(degree, degree.double().mean()))
+
+
 def test_the_fit_is_that_of_softmax_regression():
     generator = np.random.default_rng(0)
     x, y = generator.normal(size=(80, 5)), generator.integers(0, 3, 80)
@@ -50,29 +57,28 @@ def test_the_fit_is_that_of_softmax_regression():
 
 def test_the_warm_start_is_what_networks_and_reader_say_together(bench):
     plain = train(bench(members=2)).probabilities
-    case = bench(members=2, reader=WEIGHT)
+    case = bench(members=2, pooling=POOLING)
     found = train(case).probabilities
     assert torch.equal(case.engine.answers(case.model.mean_field), plain)
-    torch.testing.assert_close(found, pooled(plain, read(case, plain), WEIGHT))
+    torch.testing.assert_close(found, together(case, plain))
     assert not torch.allclose(found, plain)
 
 
 def test_pupils_are_taught_what_both_say_together(bench, monkeypatch):
-    together, lessons = train(bench(reader=WEIGHT)).probabilities, []
+    both, lessons = train(bench(pooling=POOLING)).probabilities, []
     monkeypatch.setattr("redisc.em.committee.handed_down", lambda p, known: lessons.append(p) or handed_down(p, known))
-    train(bench(reader=WEIGHT), generations=2)
+    train(bench(pooling=POOLING), generations=2)
     assert len(lessons) == 1
-    assert torch.equal(lessons[0], together)
+    assert torch.equal(lessons[0], both)
 
 
 def test_shares_of_classes_are_estimated_from_the_networks_alone_and_the_reader_learns_what_they_then_say(bench):
     settings = {"class_shares": "estimated", "mean_field_learning_rate": 0.1, "epochs": 40}
     case = bench()
-    plain, read_too = train(case, **settings), train(bench(reader=WEIGHT), **settings)
+    plain, read_too = train(case, **settings), train(bench(pooling=POOLING), **settings)
     assert plain.shift is not None
     assert torch.equal(plain.shift, read_too.shift)
-    expected = pooled(plain.probabilities, read(case, plain.probabilities), WEIGHT)
-    torch.testing.assert_close(read_too.probabilities, expected)
+    torch.testing.assert_close(read_too.probabilities, together(case, plain.probabilities))
 
 
 FAST = {"hidden": 8, "iterations": 3, "queue_size": 2, "steps": 4, "mean_field_epochs": 30, "random_state": 0}
@@ -124,6 +130,7 @@ def test_other_networks_have_readers_too(settings):
         ({"mean_field_reader": 1.0}, "mean_field_reader=1.0: it must be below 1"),
         ({"mean_field_reader": -0.1}, "mean_field_reader=-0.1: it must be 0 or more"),
         ({"mean_field_reader": 0.5, "mean_field_reader_decay": -1.0}, "mean_field_reader_decay=-1.0: it must be 0"),
+        ({"mean_field_reader": 0.5, "mean_field_hub_doubt": -1.0}, "mean_field_hub_doubt=-1.0: it must be 0 or more"),
         ({"mean_field_reader": 0.5, "batch_size": 4}, "mean_field_reader needs the whole graph in an update"),
     ],
 )

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redisc.kernels.sparse import SparseMatrix
-from redisc.nn import Committee, FeatureReader, with_reader
-from redisc.nn.committee import pooled
+from redisc.nn import Committee, FeatureReader, Pooling, with_reader
 
 SEEDS = st.integers(0, 10_000)
 
@@ -95,38 +94,23 @@ def test_large_features_are_read_in_pieces(monkeypatch):
     torch.testing.assert_close(reader(dense(x))[0], whole)
 
 
-@given(SEEDS, st.floats(0, 0.99))
-def test_a_pooled_answer_is_the_weighted_geometric_mean(seed, weight):
-    generator = torch.Generator().manual_seed(seed)
-    answers, logits = torch.randn(2, 7, 3, generator=generator, dtype=torch.float64)
-    answers = answers.softmax(1)
-    expected = answers ** (1 - weight) * logits.softmax(1) ** weight
-    torch.testing.assert_close(pooled(answers, logits, weight), expected / expected.sum(1, keepdim=True))
-
-
-def test_certain_networks_can_be_contradicted():
-    certain = torch.tensor([[1.0, 0.0]])
-    assert pooled(certain, torch.tensor([[0.0, 9.0]]), 0.7).argmax() == 1
-    assert pooled(certain, torch.tensor([[0.0, 9.0]]), 0.1).argmax() == 0
-
-
 def test_without_a_reader_the_answers_are_left_alone():
     answers = torch.rand(4, 3)
-    assert with_reader(Committee([]), answers, torch.rand(4, 1, 2)) is answers
+    assert with_reader(Committee([]), answers, torch.rand(4, 1, 2), torch.ones(4)) is answers
 
 
 @pytest.mark.parametrize("form", [dense, sparse])
 @pytest.mark.parametrize("x", [np.zeros((4, 3)), np.ones((4, 3)), np.full((4, 3), -0.1)], ids=["none", "all", "flat"])
 def test_where_features_tell_nothing_the_networks_answer_stands(x, form):
-    committee, answers = Committee([], reader_of(x), 0.9), torch.rand(4, 3, dtype=torch.float64).softmax(1)
-    assert torch.equal(with_reader(committee, answers, form(x)), answers)
+    committee, answers = Committee([], reader_of(x), Pooling(0.9)), torch.rand(4, 3, dtype=torch.float64).softmax(1)
+    assert torch.equal(with_reader(committee, answers, form(x), torch.ones(len(x))), answers)
 
 
 @pytest.mark.parametrize("form", [dense, sparse])
 def test_a_node_without_words_keeps_the_networks_answer_and_others_do_not(form):
     x = words(2)
     answers = torch.rand(len(x), 3, dtype=torch.float64).softmax(1)
-    together = with_reader(Committee([], reader_of(x), 0.5), answers, form(x))
+    together = with_reader(Committee([], reader_of(x), Pooling(0.5)), answers, form(x), torch.ones(len(x)))
     kept = (together == answers).all(1)
     assert kept.tolist() == [node == 3 for node in range(len(x))]
 

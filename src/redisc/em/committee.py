@@ -96,7 +96,7 @@ class CommitteeTraining:
         if (self._turn + 1) % len(self._members) == 0:
             engine, problem, config = self._shared
             lesson = (engine.answers(self.model), problem.known, config.mean_field_reader_decay)
-            self._taught = handed_down(teach_reader(self.model, engine.own_features, *lesson), problem.known)
+            self._taught = handed_down(teach_reader(self.model, engine, *lesson), problem.known)
         self._begin(self._turn + 1)
 
     def _begin(self, turn: int) -> None:

@@ -6,21 +6,24 @@ import torch
 from torch import Tensor
 
 from redisc.em.generations import handed_down
+from redisc.engine import Engine
 from redisc.nn import Committee, FeatureReader, Features, MeanField, with_reader
 
 _ROUNDS = 150
 """Steps of L-BFGS at the most; a convex problem of some thousand weights is solved by then."""
 
 
-def teach_reader(model: MeanField | Committee, x: Features, answers: Tensor, known: Tensor, decay: float) -> Tensor:
+def teach_reader(model: MeanField | Committee, engine: Engine, answers: Tensor, known: Tensor, decay: float) -> Tensor:
     """Fit a committee's reader, if it has one, to its members' `answers (N, C)` and to the labels `known (N,)`.
 
     Returns what members and reader say together.
     """
+    x, degree = engine.own_features, engine.degree
     if isinstance(model, Committee) and model.reader is not None:
         fit_reader(model.reader, x, handed_down(answers, known), decay)
+        model.usual_degree.copy_(degree.double().mean())
     with torch.no_grad():
-        return with_reader(model, answers, x)
+        return with_reader(model, answers, x, degree)
 
 
 def fit_reader(reader: FeatureReader, x: Features, taught: Tensor, decay: float) -> None:

@@ -78,8 +78,7 @@ def ask_mean_field(
     if shift is not None:
         model.shift(shift)
         answers = engine.answers(model)
-    lesson = (answers, problem.known, config.mean_field_reader_decay)
-    probabilities = teach_reader(model, engine.own_features, *lesson)
+    probabilities = teach_reader(model, engine, answers, problem.known, config.mean_field_reader_decay)
     score = problem.validation.score(probabilities.argmax(1), probabilities)
     return WarmStart(probabilities, score, epochs, shift)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -49,6 +50,11 @@ class Engine(ABC):
     def own_features(self) -> Features:
         """The nodes' own features, scaled, without hops."""
 
+    @property
+    def degree(self) -> Tensor:
+        """How many neighbours nodes have, `(N,)`."""
+        return torch.from_numpy(np.diff(self.topology.indptr)).to(self.topology.device)
+
     @torch.no_grad()
     def answers(self, model: MeanField | Committee) -> Tensor:
         """Return what the mean-field GNNs alone find probable, of a committee the mean: `(N, C)`."""
@@ -57,7 +63,7 @@ class Engine(ABC):
     @torch.no_grad()
     def opinion(self, model: MeanField | Committee) -> Tensor:
         """Return what the mean-field GNNs and, where there is one, their reader of features say together: `(N, C)`."""
-        return with_reader(model, self.answers(model), self.own_features)
+        return with_reader(model, self.answers(model), self.own_features, self.degree)
 
     def announce(self, rows: Tensor, depth: int, draw: int) -> None:
         """Say which rows a network of that depth will be asked about next; an engine may prepare them meanwhile."""

@@ -3,11 +3,12 @@
 from redisc.nn.affine import Affine, Features
 from redisc.nn.architecture import BACKBONES, Architecture
 from redisc.nn.block import Block, Weighting
-from redisc.nn.committee import LEAST_PROBABILITY, Committee, mean_probabilities, members_of, with_reader
+from redisc.nn.committee import Committee, mean_probabilities, members_of, with_reader
 from redisc.nn.denoiser import Conditioning, Denoiser
 from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
 from redisc.nn.module_backbone import ModuleDenoiser, ModuleMaker, ModuleMeanField
+from redisc.nn.pooling import LEAST_PROBABILITY, Pooling
 from redisc.nn.stack import ConvStack, Projected
 from redisc.nn.time_gate import Gate, TimeEncoder, TimeGate, check_gate, sinusoidal_encoding
 
@@ -28,6 +29,7 @@ __all__ = [
     "ModuleDenoiser",
     "ModuleMaker",
     "ModuleMeanField",
+    "Pooling",
     "Projected",
     "TimeEncoder",
     "TimeGate",

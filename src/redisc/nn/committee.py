@@ -15,27 +15,29 @@ from torch import Tensor, nn
 from redisc.nn.affine import Features
 from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
-
-LEAST_PROBABILITY = 1e-6
-"""The least probability that an answer counts as where logarithms are taken: no class is ruled out for good."""
+from redisc.nn.pooling import Pooling, pooled
 
 
 class Committee(nn.Module):
     """Mean-field GNNs of one shape or several, with weights of their own.
 
     Their answer is the mean of the probabilities of those that have a voice, `voices (members,)`; the first always has.
-    With a `reader` of weight w the committee's answer is theirs to the power of 1 - w times the reader's to that of w.
+    With a `reader` the committee's answer is theirs and the reader's, pooled, and `usual_degree ()` is the mean degree
+    of the graph that it was taught on.
     """
 
     voices: Tensor
+    usual_degree: Tensor
 
     def __init__(
-        self, members: Iterable[MeanField], reader: FeatureReader | None = None, reader_weight: float = 0.0
+        self, members: Iterable[MeanField], reader: FeatureReader | None = None, pooling: Pooling | None = None
     ) -> None:
         super().__init__()
         self.members = nn.ModuleList(members)
-        self.reader, self.reader_weight = reader, reader_weight
+        self.reader, self.pooling = reader, pooling or Pooling()
         self.register_buffer("voices", torch.ones(len(self.members), dtype=torch.bool))
+        if reader is not None:
+            self.register_buffer("usual_degree", torch.zeros(()))
 
     def shift(self, by: Tensor) -> None:
         """Add `by (C,)` to the logits of every member and node from now on."""
@@ -65,17 +67,14 @@ def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanFi
     return total.div_(1 + len(others)) if others else total
 
 
-def pooled(answers: Tensor, logits: Tensor, weight: float) -> Tensor:
-    """Return softmax((1 - w) log p + w log r) `(N, C)` for answers p and a reader's `logits` log r + const."""
-    return ((1 - weight) * answers.clamp_min(LEAST_PROBABILITY).log() + weight * logits).softmax(1)
-
-
-def with_reader(model: MeanField | Committee, answers: Tensor, x: Features) -> Tensor:
+def with_reader(model: MeanField | Committee, answers: Tensor, x: Features, degree: Tensor) -> Tensor:
     """Return the networks' answers `(N, C)`, and where a reader sits with them what both say together.
 
-    Where it can't say anything of a node's features the answer is the networks' own.
+    Nodes have `degree (N,)` neighbours. Where the reader can't say anything of a node's features the answer is the
+    networks' own.
     """
     if not isinstance(model, Committee) or model.reader is None:
         return answers
     logits, silent = model.reader(x)
-    return torch.where(silent[:, None], answers, pooled(answers, logits, model.reader_weight))
+    share = model.pooling.share(degree, model.usual_degree)
+    return torch.where(silent[:, None], answers, pooled(answers, logits, share))

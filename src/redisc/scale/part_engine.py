@@ -121,7 +121,8 @@ class PartEngine:
     def opinion(self, model: MeanField | Committee) -> Tensor:
         """Return probabilities of the own nodes `(n, C)`; see `redisc.engine.Engine.opinion`."""
         with torch.no_grad():
-            return with_reader(model, mean_probabilities(model, self.mean_field), self.own_features)
+            degree = torch.from_numpy(np.diff(self.part.indptr))
+            return with_reader(model, mean_probabilities(model, self.mean_field), self.own_features, degree)
 
     def denoise(self, denoiser: Denoiser, anchor: Tensor | None = None) -> Denoise:
         """Return the denoiser as the sampler asks: every rank answers for its own rows and learns the others'.
