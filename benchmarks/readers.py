@@ -1,8 +1,9 @@
 """What a reader of features adds to the warm start, on validation nodes that chose no checkpoint.
 
 Half of the validation nodes choose the checkpoints of the networks, and the other half judges; then the halves change
-places. The networks are trained once, and readers of several weights and decays are taught what they answer. With
-`--redraw` the labelled nodes are drawn anew, per seed, among labelled and validation nodes. No test label is read.
+places. The networks are trained once, and readers of several weights, decays and doubts of hubs are taught what they
+answer. With `--redraw` the labelled nodes are drawn anew, per seed, among labelled and validation nodes. No test label
+is read.
 
 Run: python benchmarks/readers.py citeseer citeseer-gcn --redraw --seeds 0 1 2 3 --settings '{"mean_field_members": 2}'
 """
@@ -21,7 +22,7 @@ from redisc.engine import FeatureScaling
 from redisc.experiments.halves import WARM_START_ALONE, halve
 from redisc.experiments.splits import redrawn
 from redisc.graph import Graph
-from redisc.nn import Committee, FeatureReader, with_reader
+from redisc.nn import Committee, FeatureReader, Pooling, with_reader
 
 NETWORKS_ALONE = {**WARM_START_ALONE, "anchor": 0.0, "mean_field_generations": 1, "mean_field_reader": 0.0}
 
@@ -29,10 +30,11 @@ NETWORKS_ALONE = {**WARM_START_ALONE, "anchor": 0.0, "mean_field_generations": 1
 def accuracies(
     settings: dict, graph: Graph, train: np.ndarray, choose: np.ndarray, judge: np.ndarray, seed: int, readers: list
 ) -> Iterator[float]:
-    """Yield the accuracy on `judge` in percent: of the networks, then with each of `readers` (decay, weight)."""
+    """Yield the accuracy on `judge` in percent: of the networks, then with each of `readers` (decay, pooling)."""
     clf = ReDiSC(**{**settings, **NETWORKS_ALONE}, random_state=seed).fit(graph, train, choose)
     answers = torch.from_numpy(clf.mean_field_proba())
     known = torch.from_numpy(np.where(train, np.searchsorted(clf.classes_, graph.y), -1))
+    degree = torch.from_numpy(graph.degree)
     x = FeatureScaling.fit(settings.get("feature_scaling", "none"), graph.x).apply(graph.x)
 
     def right(probabilities: torch.Tensor) -> float:
@@ -43,8 +45,10 @@ def accuracies(
         reader = FeatureReader(x.shape[-1], answers.shape[1])
         fit_reader(reader, x, handed_down(answers, known), decay)
         with torch.no_grad():
-            seated = (Committee([], reader, weight) for other, weight in readers if other == decay)
-            yield from [right(with_reader(committee, answers, x)) for committee in seated]
+            seated = [Committee([], reader, pooling) for other, pooling in readers if other == decay]
+            for committee in seated:
+                committee.usual_degree.copy_(degree.double().mean())
+            yield from [right(with_reader(committee, answers, x, degree)) for committee in seated]
 
 
 def main() -> None:
@@ -52,11 +56,15 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--weights", type=float, nargs="+", default=[0.3, 0.5, 0.7, 0.85])
     parser.add_argument("--decays", type=float, nargs="+", default=[3e-4, 1e-4, 3e-5])
+    parser.add_argument("--doubts", type=float, nargs="+", default=[0.0], help="of hubs")
     parser.add_argument("--redraw", action="store_true", help="draw the labelled nodes anew, per seed")
     given, found = parser.parse_args(), []
     if not all(0 <= weight < 1 for weight in given.weights):
         parser.error("--weights: each must be 0 or more, and below 1")
-    readers = [(decay, weight) for decay in given.decays for weight in given.weights]
+    if not all(doubt >= 0 for doubt in given.doubts):
+        parser.error("--doubts: each must be 0 or more")
+    poolings = [Pooling(weight, doubt) for weight in given.weights for doubt in given.doubts]
+    readers = [(decay, pooling) for decay in given.decays for pooling in poolings]
     for seed, graph, split, settings in each_seed(parser):
         drawn = redrawn(graph, split, seed) if given.redraw else split
         one, other = halve(graph, np.flatnonzero(drawn.val), seed)
@@ -66,10 +74,11 @@ def main() -> None:
         print(f"seed {seed}: networks {found[-1][0]:.2f}, best reader {found[-1][1:].max():.2f}", flush=True)
     table = np.array(found)
     print(f"networks {table[:, 0].mean():.2f}")
-    for k, (decay, weight) in enumerate(readers, start=1):
+    for k, (decay, pooling) in enumerate(readers, start=1):
         gains = table[:, k] - table[:, 0]
         spread = f" ± {stats.t.ppf(0.975, len(gains) - 1) * stats.sem(gains):.2f}" if len(gains) > 1 else ""
-        print(f"decay {decay:g}, weight {weight:g}: {table[:, k].mean():.2f}, gain {gains.mean():+.2f}{spread}")
+        told = f"decay {decay:g}, weight {pooling.reader:g}, doubt {pooling.hub_doubt:g}"
+        print(f"{told}: {table[:, k].mean():.2f}, gain {gains.mean():+.2f}{spread}")
 
 
 if __name__ == "__main__":
