@@ -107,13 +107,13 @@ class ReDiSC(JointAnswers):
             For graphs with hubs that are not what their neighbours are; it goes with an `anchor`, without which only
             the first samples hear it. 0 leaves it out; needs `batch_size=0`.
         mean_field_reader_decay: On the reader's squared weights, beside the mean cross-entropy.
-        mean_field_hub_doubt: How fast the networks' weight beside the reader falls with a node's degree d: it is
-            (1 + d / mean degree) to the power of minus this. 0 hears them alike everywhere; 0.5 makes up for the
-            certainty that comes from many neighbours.
         mean_field_temperature: Of the samples that first fill the queue.
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
             what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0
             leaves it out; with 1 / `mean_field_temperature` the answers hardly move away from the warm start's.
+        hub_doubt: How fast GNNs' weight falls with a node's degree d, where a reader or an anchor speaks beside them: it
+            is (1 + d / mean degree) to the power of minus this. 0 hears them alike everywhere; 0.5 makes up for the
+            certainty that comes from many neighbours.
         class_shares: How common classes are among unlabelled nodes: "labelled" takes them to be as among the labels;
             "estimated" asks the mean-field GNN's answers and shifts both networks' logits, for higher accuracy where
             labels were drawn class by class from uneven classes.
@@ -200,9 +200,9 @@ class ReDiSC(JointAnswers):
         mean_field_generations: int = 1,
         mean_field_reader: float = 0.0,
         mean_field_reader_decay: float = 1e-4,
-        mean_field_hub_doubt: float = 0.0,
         mean_field_temperature: float = 0.5,
         anchor: float = 0.0,
+        hub_doubt: float = 0.0,
         class_shares: str = "labelled",
         metric: str = "accuracy",
         class_weight: str | Mapping[Any, float] | None = None,
@@ -266,9 +266,9 @@ class ReDiSC(JointAnswers):
         self.mean_field_generations = mean_field_generations
         self.mean_field_reader = mean_field_reader
         self.mean_field_reader_decay = mean_field_reader_decay
-        self.mean_field_hub_doubt = mean_field_hub_doubt
         self.mean_field_temperature = mean_field_temperature
         self.anchor = anchor
+        self.hub_doubt = hub_doubt
         self.class_shares = class_shares
         self.metric = metric
         self.class_weight = class_weight
@@ -455,7 +455,7 @@ class ReDiSC(JointAnswers):
         scale = Scale(bool(self._setting("batch_size")), *fanouts, allocator(self.scratch))
         parts = (architecture, gate, schedule, getattr(torch, self.dtype), self.device, scale)
         committee = (self._mean_field_architectures(architecture), self._setting("mean_field_members"))
-        pooling = Pooling(self._setting("mean_field_reader"), self._setting("mean_field_hub_doubt"))
+        pooling = Pooling(self._setting("mean_field_reader"), self._setting("hub_doubt"))
         return Blueprint(*parts, *committee, pooling, self._setting("anchor"))
 
     def _mean_field_architectures(self, shared: Architecture | ModuleMaker) -> tuple[Architecture, ...]:

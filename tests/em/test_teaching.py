@@ -130,7 +130,7 @@ def test_other_networks_have_readers_too(settings):
         ({"mean_field_reader": 1.0}, "mean_field_reader=1.0: it must be below 1"),
         ({"mean_field_reader": -0.1}, "mean_field_reader=-0.1: it must be 0 or more"),
         ({"mean_field_reader": 0.5, "mean_field_reader_decay": -1.0}, "mean_field_reader_decay=-1.0: it must be 0"),
-        ({"mean_field_reader": 0.5, "mean_field_hub_doubt": -1.0}, "mean_field_hub_doubt=-1.0: it must be 0 or more"),
+        ({"mean_field_reader": 0.5, "hub_doubt": -1.0}, "hub_doubt=-1.0: it must be 0 or more"),
         ({"mean_field_reader": 0.5, "batch_size": 4}, "mean_field_reader needs the whole graph in an update"),
     ],
 )

@@ -22,7 +22,7 @@ KINDS = {
         "mean_field_members": 2,
         "mean_field_generations": 2,
         "mean_field_reader": 0.5,
-        "mean_field_hub_doubt": 0.5,
+        "hub_doubt": 0.5,
     },
 }
 

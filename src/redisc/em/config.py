@@ -52,9 +52,9 @@ class EMConfig:
     mean_field_generations: int = 1  # how often they are trained, each time from the answers of the time before
     mean_field_reader: float = 0.0  # weight of a reader of features in the warm start's answer; 0: none
     mean_field_reader_decay: float = 1e-4  # on its squared weights
-    mean_field_hub_doubt: float = 0.0  # how fast networks lose weight beside a reader as degrees grow
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that the denoiser's logits start from
+    hub_doubt: float = 0.0  # how fast networks lose weight as degrees grow, beside a reader and an anchor
     class_shares: ClassShares = "labelled"  # of the unlabelled nodes: as among the labels, or estimated
 
     def __post_init__(self) -> None:
@@ -111,7 +111,7 @@ _BOUNDS: tuple[tuple[tuple[str, ...], Callable[[float], bool], str], ...] = (
     (
         ("e_step_temperature", "evaluation_temperature", "warm_iterations", "batch_size", "weight_decay", "patience",
          "mean_field_epochs", "mean_field_patience", "mean_field_weight_decay", "mean_field_consistency",
-         "mean_field_reader", "mean_field_reader_decay", "mean_field_hub_doubt", "anchor"),
+         "mean_field_reader", "mean_field_reader_decay", "hub_doubt", "anchor"),
         lambda value: value >= 0,
         "0 or more",
     ),

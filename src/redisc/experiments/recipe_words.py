@@ -41,7 +41,7 @@ def warm_start_words(recipe: str) -> str:
     if settings["mean_field_generations"] > 1:
         words.append(f"{settings['mean_field_generations']} generations")
     if settings["mean_field_reader"]:
-        doubted = " that is heard more at hubs" if settings["mean_field_hub_doubt"] else ""
+        doubted = " that is heard more at hubs" if settings["hub_doubt"] else ""
         words.append(f"a reader of features{doubted}")
     if settings["mean_field_consistency"]:
         words.append("views that agree")
