@@ -22,7 +22,7 @@ from redisc.engine import FeatureScaling
 from redisc.experiments.halves import WARM_START_ALONE, halve
 from redisc.experiments.splits import redrawn
 from redisc.graph import Graph
-from redisc.nn import Committee, FeatureReader, Pooling, with_reader
+from redisc.nn import Committee, FeatureReader, Pooling, crowding, with_reader
 
 NETWORKS_ALONE = {**WARM_START_ALONE, "anchor": 0.0, "mean_field_generations": 1, "mean_field_reader": 0.0}
 
@@ -34,7 +34,7 @@ def accuracies(
     clf = ReDiSC(**{**settings, **NETWORKS_ALONE}, random_state=seed).fit(graph, train, choose)
     answers = torch.from_numpy(clf.mean_field_proba())
     known = torch.from_numpy(np.where(train, np.searchsorted(clf.classes_, graph.y), -1))
-    degree = torch.from_numpy(graph.degree)
+    crowded = crowding(torch.from_numpy(graph.degree), graph.degree.mean())
     x = FeatureScaling.fit(settings.get("feature_scaling", "none"), graph.x).apply(graph.x)
 
     def right(probabilities: torch.Tensor) -> float:
@@ -45,10 +45,8 @@ def accuracies(
         reader = FeatureReader(x.shape[-1], answers.shape[1])
         fit_reader(reader, x, handed_down(answers, known), decay)
         with torch.no_grad():
-            seated = [Committee([], reader, pooling) for other, pooling in readers if other == decay]
-            for committee in seated:
-                committee.usual_degree.copy_(degree.double().mean())
-            yield from [right(with_reader(committee, answers, x, degree)) for committee in seated]
+            seated = (Committee([], reader, pooling) for other, pooling in readers if other == decay)
+            yield from [right(with_reader(committee, answers, x, crowded)) for committee in seated]
 
 
 def main() -> None:

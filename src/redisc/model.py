@@ -14,7 +14,7 @@ from redisc.clock import Told
 from redisc.diffusion import CHAINS_AT_ONCE, ReverseProcess, Schedule, chain_rule, elbo, get_routing
 from redisc.diffusion.sampler import Denoise
 from redisc.em import Sampled, draw_samples, watched
-from redisc.engine import AnchoredEngine, Engine, Scale, anchor_of, engine_for, threads_for
+from redisc.engine import Anchor, AnchoredEngine, Engine, Scale, engine_for, threads_for
 from redisc.errors import CheckpointError, UnsupportedGraphError
 from redisc.graph import Graph
 from redisc.io.checkpoint import load_weights
@@ -65,6 +65,10 @@ class Blueprint:
             return denoiser, Committee(members, FeatureReader(*shape), self.pooling)
         return denoiser, members[0] if self.members == 1 else Committee(members)
 
+    def anchored(self, probabilities: Tensor, crowding: Tensor) -> Anchor:
+        """Return where denoisers start from, for what the mean-field GNN answers `(N, C)`."""
+        return Anchor.of(probabilities, self.anchor, crowding, self.pooling.hub_doubt)
+
     def place(self, network: torch.nn.Module) -> None:
         """Move a network to the device and dtype of the model."""
         network.to(self.device, self.dtype)
@@ -101,11 +105,11 @@ class JointModel:
 
     def fitted_engine(self, graph: Graph, told: Told | None = None) -> Engine:
         """Prepare a graph for questions to the fitted networks, whose denoiser may be anchored."""
-        engine, share = self.engine(graph, told), self.blueprint.anchor
-        if not share:
+        engine = self.engine(graph, told)
+        if not self.blueprint.anchor:
             return engine
         with threads_for(graph.num_nodes):
-            return AnchoredEngine(engine, anchor_of(engine.opinion(self.mean_field), share))
+            return AnchoredEngine(engine, self.blueprint.anchored(engine.opinion(self.mean_field), engine.crowding))
 
     def draw(
         self,

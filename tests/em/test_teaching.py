@@ -40,8 +40,7 @@ def read(case, answers):
 
 def together(case, answers):
     """What networks that answer so and such a reader say together."""
-    degree = case.engine.degree
-    return pooled(answers, read(case, answers), POOLING.share(degree, degree.double().mean()))
+    return pooled(answers, read(case, answers), POOLING.share(case.engine.crowding))
 
 
 def test_the_fit_is_that_of_softmax_regression():

@@ -8,32 +8,33 @@ from hypothesis import strategies as st
 from examples import random_graph
 from nn.networks import denoiser, engine, mean_field, noisy_labels, normal, steps_of
 from redisc.diffusion import MASKED, ReverseProcess, get_routing, get_schedule
-from redisc.engine import AnchoredEngine, anchor_of, engine_for
+from redisc.engine import Anchor, AnchoredEngine, engine_for
 from redisc.engine.mini_batch import MiniBatchEngine
 
 SEEDS = st.integers(0, 10_000)
 BACKBONES = st.sampled_from(["gcn", "gat", "sage", "gat_sep"])
 
 
-def both(seed, share=2.0):
-    """An engine, the same with an anchor, and the anchor."""
+def both(seed, share=2.0, doubt=0.0):
+    """An engine, the same with an anchor, and the anchor: a log p `(N, C)` and the denoiser's weight `(N, 1)`."""
     plain = engine(random_graph(seed))
-    anchor = anchor_of(normal(seed, 12, 3).softmax(1), share)
-    return plain, AnchoredEngine(plain, anchor), anchor
+    p = normal(seed, 12, 3).softmax(1)
+    own = (1 + torch.from_numpy(np.diff(plain.topology.indptr)).double() * 12 / plain.topology.num_directed_edges) ** -doubt
+    return plain, AnchoredEngine(plain, Anchor.of(p, share, plain.crowding, doubt)), (share * p.log(), own[:, None])
 
 
-@given(SEEDS, BACKBONES)
-def test_logits_of_every_kind_are_the_denoisers_own_and_the_anchor(seed, backbone):
-    plain, anchored, anchor = both(seed)
+@given(SEEDS, BACKBONES, st.sampled_from([0.0, 0.5]))
+def test_logits_of_every_kind_are_the_denoisers_own_calmed_and_the_anchor(seed, backbone, doubt):
+    plain, anchored, (anchor, own) = both(seed, doubt=doubt)
     model, labels, t = denoiser(backbone, seed=seed), noisy_labels(seed, 4), steps_of(seed, 4)
     rows, chain, node = torch.tensor([7, 0, 3]), torch.tensor([0, 1, 3]), torch.tensor([5, 5, 2])
     with torch.no_grad():
-        whole = plain.noisy_logits(model, labels, t)
-        assert torch.equal(anchored.noisy_logits(model, labels, t), whole + anchor[:, None])
+        whole = plain.noisy_logits(model, labels, t) * own[:, None] + anchor[:, None]
+        torch.testing.assert_close(anchored.noisy_logits(model, labels, t), whole, rtol=0, atol=1e-12)
         asked = anchored.noisy_rows(model, labels, t, rows)
-        torch.testing.assert_close(asked, (whole + anchor[:, None])[rows], rtol=0, atol=1e-12)
+        torch.testing.assert_close(asked, whole[rows], rtol=0, atol=1e-12)
         answer = anchored.denoise(model)(labels, 4, chain, node)
-        expected = plain.denoise(model)(labels, 4, chain, node) + anchor[node]
+        expected = plain.denoise(model)(labels, 4, chain, node) * own[node] + anchor[node]
     torch.testing.assert_close(answer, expected, rtol=0, atol=1e-12)
 
 
@@ -45,14 +46,15 @@ def test_engines_for_large_graphs_are_anchored_too(seed, kind):
         plain = engine_for(whole.topology, whole.features, model.stack.architecture, 3)
     else:
         plain = MiniBatchEngine(whole.topology, whole.features)
-    anchor = anchor_of(normal(seed, 12, 3).softmax(1), 1.0)
-    anchored, asked = AnchoredEngine(plain, anchor), (noisy_labels(seed, 4), steps_of(seed, 4))
+    held = Anchor.of(normal(seed, 12, 3).softmax(1), 1.0, plain.crowding, 0.5)
+    anchor, own = held.start, held.calm
+    anchored, asked = AnchoredEngine(plain, held), (noisy_labels(seed, 4), steps_of(seed, 4))
     rows, chain, node = torch.tensor([7, 0, 3]), torch.tensor([0, 1, 3]), torch.tensor([5, 5, 2])
     with torch.no_grad():
-        expected = plain.noisy_rows(model, *asked, rows) + anchor[rows, None]
+        expected = plain.noisy_rows(model, *asked, rows) * own[rows, None] + anchor[rows, None]
         assert torch.equal(anchored.noisy_rows(model, *asked, rows), expected)
         answers = [on.denoise(model)(asked[0], 4, chain, node) for on in (anchored, plain)]
-    assert torch.equal(answers[0], answers[1] + anchor[node])
+    assert torch.equal(answers[0], answers[1] * own[node] + anchor[node])
 
 
 @given(SEEDS)
@@ -72,7 +74,7 @@ def test_a_denoiser_that_says_nothing_answers_as_the_tempered_mean_field_gnn(see
     with torch.no_grad():
         for parameter in silent.parameters():
             parameter.zero_()
-        anchored = AnchoredEngine(plain, anchor_of(probabilities, share))
+        anchored = AnchoredEngine(plain, Anchor.of(probabilities, share, plain.crowding))
         said = anchored.noisy_logits(silent, noisy_labels(seed, 2), steps_of(seed, 2))[:, 0].softmax(1)
     tempered = probabilities**share
     torch.testing.assert_close(said, tempered / tempered.sum(1, keepdim=True), rtol=0, atol=1e-5)
@@ -82,4 +84,4 @@ def test_a_denoiser_that_says_nothing_answers_as_the_tempered_mean_field_gnn(see
 
 
 def test_no_class_is_ruled_out_for_good():
-    assert torch.isfinite(anchor_of(torch.tensor([[1.0, 0.0]]), 10)).all()
+    assert torch.isfinite(Anchor.of(torch.tensor([[1.0, 0.0]]), 10, torch.ones(1, 1)).start).all()

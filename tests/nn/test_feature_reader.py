@@ -96,21 +96,21 @@ def test_large_features_are_read_in_pieces(monkeypatch):
 
 def test_without_a_reader_the_answers_are_left_alone():
     answers = torch.rand(4, 3)
-    assert with_reader(Committee([]), answers, torch.rand(4, 1, 2), torch.ones(4)) is answers
+    assert with_reader(Committee([]), answers, torch.rand(4, 1, 2), torch.ones(4, 1)) is answers
 
 
 @pytest.mark.parametrize("form", [dense, sparse])
 @pytest.mark.parametrize("x", [np.zeros((4, 3)), np.ones((4, 3)), np.full((4, 3), -0.1)], ids=["none", "all", "flat"])
 def test_where_features_tell_nothing_the_networks_answer_stands(x, form):
     committee, answers = Committee([], reader_of(x), Pooling(0.9)), torch.rand(4, 3, dtype=torch.float64).softmax(1)
-    assert torch.equal(with_reader(committee, answers, form(x), torch.ones(len(x))), answers)
+    assert torch.equal(with_reader(committee, answers, form(x), torch.ones(len(x), 1)), answers)
 
 
 @pytest.mark.parametrize("form", [dense, sparse])
 def test_a_node_without_words_keeps_the_networks_answer_and_others_do_not(form):
     x = words(2)
     answers = torch.rand(len(x), 3, dtype=torch.float64).softmax(1)
-    together = with_reader(Committee([], reader_of(x), Pooling(0.5)), answers, form(x), torch.ones(len(x)))
+    together = with_reader(Committee([], reader_of(x), Pooling(0.5)), answers, form(x), torch.ones(len(x), 1))
     kept = (together == answers).all(1)
     assert kept.tolist() == [node == 3 for node in range(len(x))]
 

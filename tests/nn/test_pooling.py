@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redisc.nn import Pooling
+from redisc.nn import Pooling, crowding
 from redisc.nn.pooling import pooled
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -29,22 +29,22 @@ def test_certain_networks_can_be_contradicted():
 
 @given(SHARES)
 def test_without_doubt_networks_are_heard_alike_at_all_nodes(reader):
-    share = Pooling(reader).share(torch.tensor([0, 3, 5000]), torch.tensor(7.5))
+    share = Pooling(reader).share(crowding(torch.tensor([0, 3, 5000]), 7.5))
     assert share.flatten().tolist() == [1 - reader] * 3
 
 
 @given(SHARES, st.floats(0.01, 3), st.integers(0, 10**6), st.floats(0.5, 1000))
-def test_with_doubt_they_are_heard_less_the_more_neighbours_a_node_has(reader, doubt, degree, usual):
-    pooling, usual = Pooling(reader, doubt), torch.tensor(usual, dtype=torch.float64)
-    lone, node, busier = pooling.share(torch.tensor([0, degree, 2 * degree + 1]), usual).flatten().tolist()
+def test_with_doubt_they_are_heard_less_the_more_neighbours_a_node_has(reader, doubt, degree, mean):
+    crowded = crowding(torch.tensor([0, degree, 2 * degree + 1]), mean)
+    lone, node, busier = Pooling(reader, doubt).share(crowded).flatten().tolist()
     assert lone == 1 - reader
     assert lone >= node > busier > 0
 
 
 def test_doubt_is_the_root_of_the_degree_in_mean_degrees():
-    share = Pooling(0.5, hub_doubt=0.5).share(torch.tensor([0, 4, 32]), torch.tensor(4.0))
+    share = Pooling(0.5, hub_doubt=0.5).share(crowding(torch.tensor([0, 4, 32]), 4.0))
     assert share.flatten().tolist() == pytest.approx([0.5, 0.5 / 2**0.5, 0.5 / 3])
 
 
 def test_a_graph_without_edges_has_no_hubs():
-    assert Pooling(0.5, hub_doubt=0.5).share(torch.zeros(2), torch.tensor(0.0)).flatten().tolist() == [0.5, 0.5]
+    assert crowding(torch.zeros(2), 0.0).flatten().tolist() == [1, 1]

@@ -18,12 +18,11 @@ def teach_reader(model: MeanField | Committee, engine: Engine, answers: Tensor, 
 
     Returns what members and reader say together.
     """
-    x, degree = engine.own_features, engine.degree
+    x = engine.own_features
     if isinstance(model, Committee) and model.reader is not None:
         fit_reader(model.reader, x, handed_down(answers, known), decay)
-        model.usual_degree.copy_(degree.double().mean())
     with torch.no_grad():
-        return with_reader(model, answers, x, degree)
+        return with_reader(model, answers, x, engine.crowding)
 
 
 def fit_reader(reader: FeatureReader, x: Features, taught: Tensor, decay: float) -> None:

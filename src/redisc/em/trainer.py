@@ -19,7 +19,7 @@ from redisc.em.keeper import Keeper
 from redisc.em.m_step import MStep
 from redisc.em.replay import PriorityQueue
 from redisc.em.warm_start import WarmStart, sample_mean_field
-from redisc.engine import AnchoredEngine, Engine, anchor_of
+from redisc.engine import Anchor, AnchoredEngine, Engine
 from redisc.io.scratch import Allocate
 from redisc.nn import Committee, Denoiser, MeanField
 from redisc.problem import Problem
@@ -162,7 +162,9 @@ class Trainer:
         """Hand the steps what the warm start found: the classes' shift, and the answer that denoisers start from."""
         self._m_step.shift = warm.shift
         if self.config.anchor:
-            self.engine = AnchoredEngine(self._plain_engine, anchor_of(warm.probabilities, self.config.anchor))
+            engine, settings = self._plain_engine, self.config
+            anchor = Anchor.of(warm.probabilities, settings.anchor, engine.crowding, settings.hub_doubt)
+            self.engine = AnchoredEngine(engine, anchor)
             self._e_step.engine = self._m_step.engine = self.engine
 
     def _alternate(self, clock: Clock, keeper: Keeper | None) -> str:

@@ -1,6 +1,6 @@
 """Blocks and what chooses between them: how the networks of `nn` meet a graph."""
 
-from redisc.engine.anchored import AnchoredEngine, anchor_of
+from redisc.engine.anchored import Anchor, AnchoredEngine
 from redisc.engine.choice import Scale, choose_engine, engine_for
 from redisc.engine.compiled_block import CompiledBlock
 from redisc.engine.compiled_engine import CompiledEngine
@@ -14,6 +14,7 @@ from redisc.engine.threads import threads_for
 from redisc.engine.topology import Topology
 
 __all__ = [
+    "Anchor",
     "AnchoredEngine",
     "CompiledBlock",
     "CompiledEngine",
@@ -24,7 +25,6 @@ __all__ = [
     "HopEngine",
     "Scale",
     "Topology",
-    "anchor_of",
     "choose_engine",
     "engine_for",
     "memory_kept",

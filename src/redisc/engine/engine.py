@@ -11,7 +11,7 @@ from torch import Tensor
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.topology import Topology
 from redisc.kernels.dropout import Dropout
-from redisc.nn import Committee, Denoiser, Features, MeanField, mean_probabilities, with_reader
+from redisc.nn import Committee, Denoiser, Features, MeanField, crowding, mean_probabilities, with_reader
 
 
 class Engine(ABC):
@@ -51,9 +51,10 @@ class Engine(ABC):
         """The nodes' own features, scaled, without hops."""
 
     @property
-    def degree(self) -> Tensor:
-        """How many neighbours nodes have, `(N,)`."""
-        return torch.from_numpy(np.diff(self.topology.indptr)).to(self.topology.device)
+    def crowding(self) -> Tensor:
+        """How many neighbours nodes have, `(N, 1)`; see `redisc.nn.Pooling`."""
+        degree = torch.from_numpy(np.diff(self.topology.indptr)).to(self.topology.device)
+        return crowding(degree, self.topology.num_directed_edges / self.topology.num_nodes)
 
     @torch.no_grad()
     def answers(self, model: MeanField | Committee) -> Tensor:
@@ -63,7 +64,7 @@ class Engine(ABC):
     @torch.no_grad()
     def opinion(self, model: MeanField | Committee) -> Tensor:
         """Return what the mean-field GNNs and, where there is one, their reader of features say together: `(N, C)`."""
-        return with_reader(model, self.answers(model), self.own_features, self.degree)
+        return with_reader(model, self.answers(model), self.own_features, self.crowding)
 
     def announce(self, rows: Tensor, depth: int, draw: int) -> None:
         """Say which rows a network of that depth will be asked about next; an engine may prepare them meanwhile."""

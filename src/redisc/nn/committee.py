@@ -22,12 +22,10 @@ class Committee(nn.Module):
     """Mean-field GNNs of one shape or several, with weights of their own.
 
     Their answer is the mean of the probabilities of those that have a voice, `voices (members,)`; the first always has.
-    With a `reader` the committee's answer is theirs and the reader's, pooled, and `usual_degree ()` is the mean degree
-    of the graph that it was taught on.
+    With a `reader` the committee's answer is theirs and the reader's, pooled.
     """
 
     voices: Tensor
-    usual_degree: Tensor
 
     def __init__(
         self, members: Iterable[MeanField], reader: FeatureReader | None = None, pooling: Pooling | None = None
@@ -36,8 +34,6 @@ class Committee(nn.Module):
         self.members = nn.ModuleList(members)
         self.reader, self.pooling = reader, pooling or Pooling()
         self.register_buffer("voices", torch.ones(len(self.members), dtype=torch.bool))
-        if reader is not None:
-            self.register_buffer("usual_degree", torch.zeros(()))
 
     def shift(self, by: Tensor) -> None:
         """Add `by (C,)` to the logits of every member and node from now on."""
@@ -67,14 +63,13 @@ def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanFi
     return total.div_(1 + len(others)) if others else total
 
 
-def with_reader(model: MeanField | Committee, answers: Tensor, x: Features, degree: Tensor) -> Tensor:
+def with_reader(model: MeanField | Committee, answers: Tensor, x: Features, crowding: Tensor) -> Tensor:
     """Return the networks' answers `(N, C)`, and where a reader sits with them what both say together.
 
-    Nodes have `degree (N,)` neighbours. Where the reader can't say anything of a node's features the answer is the
-    networks' own.
+    `crowding (N, 1)` tells how many neighbours nodes have. Where the reader can't say anything of a node's features
+    the answer is the networks' own.
     """
     if not isinstance(model, Committee) or model.reader is None:
         return answers
     logits, silent = model.reader(x)
-    share = model.pooling.share(degree, model.usual_degree)
-    return torch.where(silent[:, None], answers, pooled(answers, logits, share))
+    return torch.where(silent[:, None], answers, pooled(answers, logits, model.pooling.share(crowding)))

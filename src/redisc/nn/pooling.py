@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 LEAST_PROBABILITY = 1e-6
@@ -15,18 +14,27 @@ LEAST_PROBABILITY = 1e-6
 class Pooling:
     """The networks' share u of the pooled answer p^u r^(1-u), for their answer p and a reader's r.
 
-    Of a node with d neighbours it is u = (1 - w) (1 + d / d̄)^-δ, with d̄ the mean of the fitted graph. A mean over d
-    neighbours varies as 1 / √d, so a GNN is √d times as certain of what all these neighbours have in common, right or
-    wrong; with δ = 1/2 a hub's is heard as any other node's is.
+    It is u = (1 - w) c with a GNN's calm c = k^-δ, where k = 1 + d / d̄ tells how crowded a node's neighbourhood is: d
+    neighbours, beside the graph's mean d̄. A mean over d neighbours varies as 1 / √d, so a GNN is √d times as certain of
+    what all these neighbours have in common, right or wrong; with δ = 1/2 a hub's answer is heard as any other node's.
     """
 
     reader: float = 0.0  # w, the reader's share at nodes without neighbours; 0: there is no reader
     hub_doubt: float = 0.0  # δ
 
-    def share(self, degree: Tensor, usual: Tensor) -> Tensor:
-        """Return u `(N, 1)`, float64, for degrees `(N,)` and d̄ `()`."""
-        crowd = 1 + degree.double() / usual.double().clamp_min(torch.finfo(torch.float64).tiny)
-        return ((1 - self.reader) * crowd.pow(-self.hub_doubt))[:, None]
+    def share(self, crowding: Tensor) -> Tensor:
+        """Return u `(N, 1)` for k `(N, 1)`, float64."""
+        return (1 - self.reader) * calm(crowding, self.hub_doubt)
+
+
+def crowding(degree: Tensor, mean: float) -> Tensor:
+    """Return k `(N, 1)`, float64, for degrees `(N,)`."""
+    return 1 + degree.double()[:, None] / (mean or 1.0)
+
+
+def calm(crowding: Tensor, doubt: float) -> Tensor:
+    """Return c `(N, 1)`."""
+    return crowding.pow(-doubt)
 
 
 def pooled(answers: Tensor, logits: Tensor, share: Tensor) -> Tensor:

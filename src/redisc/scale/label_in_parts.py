@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from redisc.diffusion import trace_chain
-from redisc.engine import anchor_of
 from redisc.errors import ConfigError
 from redisc.graph import Graph
 from redisc.model import JointModel
@@ -29,8 +28,8 @@ def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing:
     part = Part.of(graph, world(), model.blueprint.dtype)
     features = model.origin.scaling.apply(graph.x[part.start : part.stop], model.blueprint.dtype)
     engine, known = PartEngine(part, features, architecture.hops), model.origin.known_for(graph)
-    share = model.blueprint.anchor
-    anchor = anchor_of(engine.opinion(model.mean_field), share) if share else None
+    blueprint = model.blueprint
+    anchor = blueprint.anchored(engine.opinion(model.mean_field), engine.crowding) if blueprint.anchor else None
     process = model.process(engine.denoise(model.denoiser, anchor), known, temperature, "evaluation", routing)
     walked = trace_chain(process)
     return walked.labels, walked.confidence

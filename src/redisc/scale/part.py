@@ -50,6 +50,7 @@ class Part:
     requests: list[Tensor]
     arrivals: list[int]
     dtype: torch.dtype
+    mean_degree: float  # of the whole graph
     traffic: Traffic = field(default_factory=Traffic)
 
     @classmethod
@@ -83,6 +84,7 @@ class Part:
             _requests(world, halo, arrivals, start),
             arrivals,
             dtype,
+            len(graph.indices) / max(graph.num_nodes, 1),
         )
 
     @property

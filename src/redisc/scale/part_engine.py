@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 
 from redisc.diffusion.sampler import Denoise
+from redisc.engine import Anchor
 from redisc.kernels.attention import Pattern, attention_sum, attention_weights
 from redisc.kernels.compiled import view
 from redisc.kernels.hops import append_loops
 from redisc.kernels.labels import count_labels_at, mix_shares, read_table
 from redisc.kernels.spread import spread_rows
-from redisc.nn import Committee, Denoiser, Features, MeanField, mean_probabilities, with_reader
+from redisc.nn import Committee, Denoiser, Features, MeanField, crowding, mean_probabilities, with_reader
 from redisc.nn.block import Block, Weighting
 from redisc.nn.convs import HopConv
 from redisc.scale.part import Part
@@ -121,13 +122,18 @@ class PartEngine:
     def opinion(self, model: MeanField | Committee) -> Tensor:
         """Return probabilities of the own nodes `(n, C)`; see `redisc.engine.Engine.opinion`."""
         with torch.no_grad():
-            degree = torch.from_numpy(np.diff(self.part.indptr))
-            return with_reader(model, mean_probabilities(model, self.mean_field), self.own_features, degree)
+            answers = mean_probabilities(model, self.mean_field)
+            return with_reader(model, answers, self.own_features, self.crowding)
 
-    def denoise(self, denoiser: Denoiser, anchor: Tensor | None = None) -> Denoise:
+    @property
+    def crowding(self) -> Tensor:
+        """How many neighbours the own nodes have, `(n, 1)`; see `redisc.nn.Pooling`."""
+        return crowding(torch.from_numpy(np.diff(self.part.indptr)), self.part.mean_degree)
+
+    def denoise(self, denoiser: Denoiser, anchor: Anchor | None = None) -> Denoise:
         """Return the denoiser as the sampler asks: every rank answers for its own rows and learns the others'.
 
-        `anchor (n, C)` is added to the own nodes' logits; see `redisc.engine.AnchoredEngine`.
+        `anchor` is the own nodes'; see `redisc.engine.AnchoredEngine`.
         """
         with torch.no_grad():
             projected = denoiser.project(self.features)
@@ -139,7 +145,8 @@ class PartEngine:
             mine = self.part.owned(node)
             answer = logits.new_zeros(len(node), denoiser.num_classes)
             own = node[mine] - self.part.start
-            answer[mine] = logits[own, chain[mine]] + (0 if anchor is None else anchor[own])
+            asked = logits[own, chain[mine]]
+            answer[mine] = asked if anchor is None else anchor.hold(asked, own)
             return self.part.world.sum(answer)
 
         return denoise
