@@ -9,6 +9,7 @@ Run: python benchmarks/readers.py citeseer citeseer-gcn --redraw --seeds 0 1 2 3
 """
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -22,7 +23,7 @@ from redisc.engine import FeatureScaling
 from redisc.experiments.halves import WARM_START_ALONE, halve
 from redisc.experiments.splits import redrawn
 from redisc.graph import Graph
-from redisc.nn import Committee, FeatureReader, Pooling, crowding, with_reader
+from redisc.nn import Committee, FeatureReader, Pooling, crowding_of, with_reader
 
 NETWORKS_ALONE = {**WARM_START_ALONE, "anchor": 0.0, "mean_field_generations": 1, "mean_field_reader": 0.0}
 
@@ -34,8 +35,8 @@ def accuracies(
     clf = ReDiSC(**{**settings, **NETWORKS_ALONE}, random_state=seed).fit(graph, train, choose)
     answers = torch.from_numpy(clf.mean_field_proba())
     known = torch.from_numpy(np.where(train, np.searchsorted(clf.classes_, graph.y), -1))
-    crowded = crowding(torch.from_numpy(graph.degree), graph.degree.mean())
     x = FeatureScaling.fit(settings.get("feature_scaling", "none"), graph.x).apply(graph.x)
+    nodes = SimpleNamespace(own_features=x, crowding=crowding_of(torch.from_numpy(graph.degree), graph.degree.mean()))
 
     def right(probabilities: torch.Tensor) -> float:
         return 100 * float(np.mean(clf.classes_[probabilities.argmax(1)][judge] == graph.y[judge]))
@@ -46,7 +47,7 @@ def accuracies(
         fit_reader(reader, x, handed_down(answers, known), decay)
         with torch.no_grad():
             seated = (Committee([], reader, pooling) for other, pooling in readers if other == decay)
-            yield from [right(with_reader(committee, answers, x, crowded)) for committee in seated]
+            yield from [right(with_reader(committee, answers, nodes)) for committee in seated]
 
 
 def main() -> None:

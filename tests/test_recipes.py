@@ -18,6 +18,18 @@ def test_every_recipe_holds_settings_that_fit(name):
     assert clf.predict().shape == (30,)
 
 
+@pytest.mark.parametrize("name", recipe_names())
+def test_no_recipe_ends_before_its_first_e_step(name):
+    settings = ReDiSC(recipe=name).settings()
+    assert settings["iterations"] > settings["warm_iterations"]
+
+
+def test_both_recipes_of_computers_have_one_warm_start():
+    gcn, gat = (ReDiSC(recipe=f"amazon_computers-{backbone}") for backbone in ("gcn", "gat"))
+    assert gcn._blueprint().mean_field == gat._blueprint().mean_field
+    assert gcn._blueprint().pooling == gat._blueprint().pooling
+
+
 def test_a_recipe_fills_in_what_was_left_alone():
     clf = ReDiSC(recipe="authors", masks=5)
     assert clf.settings()["masks"] == 5

@@ -111,9 +111,10 @@ class ReDiSC(JointAnswers):
         anchor: Share of the mean-field GNN's log-probabilities that the denoiser's logits start from, so that it learns
             what labels change in that answer; for graphs where it would lose some of what the warm start knows. 0
             leaves it out; with 1 / `mean_field_temperature` the answers hardly move away from the warm start's.
-        hub_doubt: How fast GNNs' weight falls with a node's degree d, where a reader or an anchor speaks beside them:
-            it is (1 + d / mean degree) to the power of minus this. 0 hears them alike everywhere; 0.5 makes up for the
-            certainty that comes from many neighbours.
+        hub_doubt: How fast GNNs lose weight as a node's number of neighbours d grows, where a reader of features sits
+            beside them: (1 + d / mean) to the power of minus this times the networks' weight in the warm start's
+            answer, the rest being the reader's, and times the logits of a denoiser with an anchor. For graphs whose
+            hubs are not what their neighbours are; 0 hears GNNs alike at all nodes.
         class_shares: How common classes are among unlabelled nodes: "labelled" takes them to be as among the labels;
             "estimated" asks the mean-field GNN's answers and shifts both networks' logits, for higher accuracy where
             labels were drawn class by class from uneven classes.

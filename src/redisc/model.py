@@ -28,6 +28,7 @@ from redisc.nn import (
     ModuleDenoiser,
     ModuleMaker,
     ModuleMeanField,
+    Nodes,
     Pooling,
 )
 from redisc.origin import Origin
@@ -65,9 +66,9 @@ class Blueprint:
             return denoiser, Committee(members, FeatureReader(*shape), self.pooling)
         return denoiser, members[0] if self.members == 1 else Committee(members)
 
-    def anchored(self, probabilities: Tensor, crowding: Tensor) -> Anchor:
+    def anchored(self, probabilities: Tensor, nodes: Nodes) -> Anchor:
         """Return where denoisers start from, for what the mean-field GNN answers `(N, C)`."""
-        return Anchor.of(probabilities, self.anchor, crowding, self.pooling.hub_doubt)
+        return Anchor.of(probabilities, self.anchor, self.pooling.calm(nodes))
 
     def place(self, network: torch.nn.Module) -> None:
         """Move a network to the device and dtype of the model."""
@@ -109,7 +110,7 @@ class JointModel:
         if not self.blueprint.anchor:
             return engine
         with threads_for(graph.num_nodes):
-            return AnchoredEngine(engine, self.blueprint.anchored(engine.opinion(self.mean_field), engine.crowding))
+            return AnchoredEngine(engine, self.blueprint.anchored(engine.opinion(self.mean_field), engine))
 
     def draw(
         self,

@@ -109,7 +109,7 @@ def test_a_killed_fit_ends_in_the_same_bits(bench, tmp_path, settings, stops):
 def test_a_committee_that_is_killed_ends_in_the_same_bits(
     bench, tmp_path, stops, backbones, members, generations, reader
 ):
-    settings = {"anchor": 1.0, "mean_field_generations": generations}
+    settings = {"anchor": 1.0, "mean_field_generations": generations, "mean_field_reader": reader, "hub_doubt": 0.5}
     committee = {**NOISY, "members": members, "backbones": backbones, "pooling": Pooling(reader, 0.5)}
     expected = undisturbed(bench(**committee), **settings)
     for stop in stops:

@@ -40,7 +40,7 @@ def read(case, answers):
 
 def together(case, answers):
     """What networks that answer so and such a reader say together."""
-    return pooled(answers, read(case, answers), POOLING.share(case.engine.crowding))
+    return pooled(answers, read(case, answers), POOLING.share(case.engine))
 
 
 def test_the_fit_is_that_of_softmax_regression():
@@ -89,8 +89,9 @@ def fitted(**changed):
     return ReDiSC(**FAST, **changed).fit(graph, split.train, split.val), graph
 
 
-def test_a_saved_model_keeps_its_reader(tmp_path):
-    clf, graph = fitted(mean_field_reader=0.5, anchor=1.0)
+@pytest.mark.parametrize("doubt", [0.0, 0.5])
+def test_a_saved_model_keeps_its_reader(tmp_path, doubt):
+    clf, graph = fitted(mean_field_reader=0.5, anchor=1.0, hub_doubt=doubt)
     clf.save(tmp_path / "model")
     loaded = ReDiSC.load(tmp_path / "model")
     assert np.array_equal(loaded.predict(graph), clf.predict())
@@ -98,6 +99,25 @@ def test_a_saved_model_keeps_its_reader(tmp_path):
     assert not np.array_equal(clf.mean_field_proba(), fitted(anchor=1.0)[0].mean_field_proba())
     other = graph.subgraph(np.arange(graph.num_nodes - 3))
     assert np.isfinite(loaded.mean_field_proba(other)).all()
+
+
+def test_doubt_of_hubs_changes_the_warm_start_and_the_anchored_denoiser():
+    settings = {"mean_field_reader": 0.5, "anchor": 1.0}
+    certain, graph = fitted(**settings)
+    doubting, _ = fitted(**settings, hub_doubt=1.0)
+    engine, networks = doubting._engine, doubting._model.mean_field
+    crowd = torch.from_numpy(1 + graph.degree / graph.degree.mean())[:, None]
+    with torch.no_grad():
+        expected = pooled(engine.answers(networks), networks.reader(engine.own_features)[0], 0.5 / crowd)
+    np.testing.assert_allclose(doubting.mean_field_proba(), expected, rtol=1e-5)
+    assert not np.allclose(doubting.mean_field_proba(), certain.mean_field_proba())
+    assert doubting._engine._anchor.calm is not None
+    assert certain._engine._anchor.calm is None
+
+
+def test_without_a_reader_doubt_of_hubs_is_idle():
+    plain, doubting = (fitted(anchor=1.0, hub_doubt=doubt)[0] for doubt in (0.0, 1.0))
+    assert np.array_equal(plain.predict_proba(4), doubting.predict_proba(4))
 
 
 def test_hops_are_left_to_the_networks():
@@ -112,6 +132,7 @@ def test_a_recipes_reader_and_anchor_give_way_to_what_they_cannot_go_with():
     in_parts = ReDiSC(recipe="amazon_photo-gcn", batch_size=100)
     in_parts.check()
     assert in_parts.settings()["mean_field_reader"] == 0
+    assert ReDiSC(recipe="amazon_computers-gcn", batch_size=100).settings()["hub_doubt"] == 0
 
 
 @pytest.mark.parametrize(

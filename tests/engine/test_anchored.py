@@ -15,17 +15,22 @@ SEEDS = st.integers(0, 10_000)
 BACKBONES = st.sampled_from(["gcn", "gat", "sage", "gat_sep"])
 
 
-def both(seed, share=2.0, doubt=0.0):
+def calm_of(graph):
+    """Weights of denoisers' own logits `(N, 1)`, one for every node."""
+    return torch.from_numpy(1 / (1 + graph.degree))[:, None]
+
+
+def both(seed, share=2.0, calmed=False):
     """An engine, the same with an anchor, and the anchor: a log p `(N, C)` and the denoiser's weight `(N, 1)`."""
-    plain = engine(random_graph(seed))
-    p = normal(seed, 12, 3).softmax(1)
-    own = (1 + torch.from_numpy(np.diff(plain.topology.indptr)).double() * 12 / plain.topology.num_directed_edges) ** -doubt
-    return plain, AnchoredEngine(plain, Anchor.of(p, share, plain.crowding, doubt)), (share * p.log(), own[:, None])
+    graph = random_graph(seed)
+    plain, p, own = engine(graph), normal(seed, 12, 3).softmax(1), calm_of(graph)
+    anchored = AnchoredEngine(plain, Anchor.of(p, share, own if calmed else None))
+    return plain, anchored, (share * p.log(), own if calmed else torch.ones_like(own))
 
 
-@given(SEEDS, BACKBONES, st.sampled_from([0.0, 0.5]))
-def test_logits_of_every_kind_are_the_denoisers_own_calmed_and_the_anchor(seed, backbone, doubt):
-    plain, anchored, (anchor, own) = both(seed, doubt=doubt)
+@given(SEEDS, BACKBONES, st.booleans())
+def test_logits_of_every_kind_are_the_denoisers_own_calmed_and_the_anchor(seed, backbone, calmed):
+    plain, anchored, (anchor, own) = both(seed, calmed=calmed)
     model, labels, t = denoiser(backbone, seed=seed), noisy_labels(seed, 4), steps_of(seed, 4)
     rows, chain, node = torch.tensor([7, 0, 3]), torch.tensor([0, 1, 3]), torch.tensor([5, 5, 2])
     with torch.no_grad():
@@ -46,9 +51,9 @@ def test_engines_for_large_graphs_are_anchored_too(seed, kind):
         plain = engine_for(whole.topology, whole.features, model.stack.architecture, 3)
     else:
         plain = MiniBatchEngine(whole.topology, whole.features)
-    held = Anchor.of(normal(seed, 12, 3).softmax(1), 1.0, plain.crowding, 0.5)
-    anchor, own = held.start, held.calm
-    anchored, asked = AnchoredEngine(plain, held), (noisy_labels(seed, 4), steps_of(seed, 4))
+    p, own = normal(seed, 12, 3).softmax(1), calm_of(graph)
+    anchor = p.log()
+    anchored, asked = AnchoredEngine(plain, Anchor.of(p, 1.0, own)), (noisy_labels(seed, 4), steps_of(seed, 4))
     rows, chain, node = torch.tensor([7, 0, 3]), torch.tensor([0, 1, 3]), torch.tensor([5, 5, 2])
     with torch.no_grad():
         expected = plain.noisy_rows(model, *asked, rows) * own[rows, None] + anchor[rows, None]
@@ -74,7 +79,7 @@ def test_a_denoiser_that_says_nothing_answers_as_the_tempered_mean_field_gnn(see
     with torch.no_grad():
         for parameter in silent.parameters():
             parameter.zero_()
-        anchored = AnchoredEngine(plain, Anchor.of(probabilities, share, plain.crowding))
+        anchored = AnchoredEngine(plain, Anchor.of(probabilities, share))
         said = anchored.noisy_logits(silent, noisy_labels(seed, 2), steps_of(seed, 2))[:, 0].softmax(1)
     tempered = probabilities**share
     torch.testing.assert_close(said, tempered / tempered.sum(1, keepdim=True), rtol=0, atol=1e-5)
@@ -84,4 +89,11 @@ def test_a_denoiser_that_says_nothing_answers_as_the_tempered_mean_field_gnn(see
 
 
 def test_no_class_is_ruled_out_for_good():
-    assert torch.isfinite(Anchor.of(torch.tensor([[1.0, 0.0]]), 10, torch.ones(1, 1)).start).all()
+    assert torch.isfinite(Anchor.of(torch.tensor([[1.0, 0.0]]), 10).start).all()
+
+
+@given(SEEDS)
+def test_crowding_is_one_and_the_degree_in_mean_degrees(seed):
+    graph = random_graph(seed)
+    expected = 1 + graph.degree / graph.degree.mean()
+    np.testing.assert_allclose(engine(graph).crowding[:, 0], expected)

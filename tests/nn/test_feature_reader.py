@@ -1,5 +1,7 @@
 """The reader of features against plain matrices, and its place in a committee."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -18,6 +20,11 @@ def words(seed, nodes=12, width=9):
     x = np.random.default_rng(seed).poisson(0.8, (nodes, width)).astype(float)
     x[3], x[:, 5] = 0, 0
     return x
+
+
+def nodes(x):
+    """Nodes of these features, with neighbours enough."""
+    return SimpleNamespace(own_features=x, crowding=torch.full((x.shape[0], 1), 2.0, dtype=torch.float64))
 
 
 def numbers(seed, nodes=12, width=6):
@@ -96,21 +103,21 @@ def test_large_features_are_read_in_pieces(monkeypatch):
 
 def test_without_a_reader_the_answers_are_left_alone():
     answers = torch.rand(4, 3)
-    assert with_reader(Committee([]), answers, torch.rand(4, 1, 2), torch.ones(4, 1)) is answers
+    assert with_reader(Committee([]), answers, nodes(torch.rand(4, 1, 2))) is answers
 
 
 @pytest.mark.parametrize("form", [dense, sparse])
 @pytest.mark.parametrize("x", [np.zeros((4, 3)), np.ones((4, 3)), np.full((4, 3), -0.1)], ids=["none", "all", "flat"])
 def test_where_features_tell_nothing_the_networks_answer_stands(x, form):
     committee, answers = Committee([], reader_of(x), Pooling(0.9)), torch.rand(4, 3, dtype=torch.float64).softmax(1)
-    assert torch.equal(with_reader(committee, answers, form(x), torch.ones(len(x), 1)), answers)
+    assert torch.equal(with_reader(committee, answers, nodes(form(x))), answers)
 
 
 @pytest.mark.parametrize("form", [dense, sparse])
 def test_a_node_without_words_keeps_the_networks_answer_and_others_do_not(form):
     x = words(2)
     answers = torch.rand(len(x), 3, dtype=torch.float64).softmax(1)
-    together = with_reader(Committee([], reader_of(x), Pooling(0.5)), answers, form(x), torch.ones(len(x), 1))
+    together = with_reader(Committee([], reader_of(x), Pooling(0.5)), answers, nodes(form(x)))
     kept = (together == answers).all(1)
     assert kept.tolist() == [node == 3 for node in range(len(x))]
 

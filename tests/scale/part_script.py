@@ -36,6 +36,7 @@ def compare(world, weighted):
         labels, t = noisy_labels(number, 2), steps_of(number, 2)
         with torch.no_grad():
             pairs = [
+                (cut.crowding, full.crowding[mine]),
                 (cut.mean_field(field), full.mean_field(field)[mine]),
                 (cut.noisy_logits(model, labels, t), full.noisy_logits(model, labels, t)[mine]),
             ]

@@ -45,13 +45,13 @@ def build(
     suiting = source.settings()
     recipe = recipe_settings(settings["recipe"], kind().get_params()) if "recipe" in settings else {}
     said = {name: value for name, value in settings.items() if name != "recipe"}
-    recipe = yielding(recipe, said)
-    if "backbone" not in kind().get_params():
-        if backbone is not None:
-            raise ConfigError(f"--backbone: method {kind.name} has none to choose")
-    elif backbone is not None:
+    chooses = "backbone" in kind().get_params()
+    if backbone is not None and not chooses:
+        raise ConfigError(f"--backbone: method {kind.name} has none to choose")
+    if backbone is not None:
         said.setdefault("backbone", backbone)
-    elif "backbone" not in recipe | said:
+    recipe = yielding(recipe, said)
+    if chooses and "backbone" not in recipe | said:
         suiting["backbone"] = graph.with_labels(visible).describe().suggested_backbone
     return kind(**{**suiting, **recipe, **said})
 

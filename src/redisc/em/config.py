@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from redisc.diffusion.objective import Objective
 from redisc.diffusion.routing import get_routing
 from redisc.errors import ConfigError
+from redisc.nn import Pooling
 from redisc.settings import check_kinds
 
 Priority = Literal["validation", "train-cv", "none"]
@@ -54,7 +55,7 @@ class EMConfig:
     mean_field_reader_decay: float = 1e-4  # on its squared weights
     mean_field_temperature: float = 0.5  # of the samples that fill the queue
     anchor: float = 0.0  # share of the mean-field GNN's log-probabilities that the denoiser's logits start from
-    hub_doubt: float = 0.0  # how fast networks lose weight as degrees grow, beside a reader and an anchor
+    hub_doubt: float = 0.0  # how fast GNNs lose weight as degrees grow, where a reader sits beside them
     class_shares: ClassShares = "labelled"  # of the unlabelled nodes: as among the labels, or estimated
 
     def __post_init__(self) -> None:
@@ -83,6 +84,11 @@ class EMConfig:
             raise ConfigError('anchor and priority="train-cv" contradict each other: it knows the hidden labels')
         if self.folds < 2:
             raise ConfigError(f"folds={self.folds}: train-cv needs at least 2")
+
+    @property
+    def pooling(self) -> Pooling:
+        """How the mean-field GNNs' answer and a reader's become one."""
+        return Pooling(self.mean_field_reader, self.hub_doubt)
 
     def _check_whole_graph(self) -> None:
         """Refuse mini-batches beside what has to see all nodes in an update."""

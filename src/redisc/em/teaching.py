@@ -6,23 +6,21 @@ import torch
 from torch import Tensor
 
 from redisc.em.generations import handed_down
-from redisc.engine import Engine
-from redisc.nn import Committee, FeatureReader, Features, MeanField, with_reader
+from redisc.nn import Committee, FeatureReader, Features, MeanField, Nodes, with_reader
 
 _ROUNDS = 150
 """Steps of L-BFGS at the most; a convex problem of some thousand weights is solved by then."""
 
 
-def teach_reader(model: MeanField | Committee, engine: Engine, answers: Tensor, known: Tensor, decay: float) -> Tensor:
+def teach_reader(model: MeanField | Committee, nodes: Nodes, answers: Tensor, known: Tensor, decay: float) -> Tensor:
     """Fit a committee's reader, if it has one, to its members' `answers (N, C)` and to the labels `known (N,)`.
 
     Returns what members and reader say together.
     """
-    x = engine.own_features
     if isinstance(model, Committee) and model.reader is not None:
-        fit_reader(model.reader, x, handed_down(answers, known), decay)
+        fit_reader(model.reader, nodes.own_features, handed_down(answers, known), decay)
     with torch.no_grad():
-        return with_reader(model, answers, x, engine.crowding)
+        return with_reader(model, answers, nodes)
 
 
 def fit_reader(reader: FeatureReader, x: Features, taught: Tensor, decay: float) -> None:

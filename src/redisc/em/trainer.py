@@ -162,9 +162,8 @@ class Trainer:
         """Hand the steps what the warm start found: the classes' shift, and the answer that denoisers start from."""
         self._m_step.shift = warm.shift
         if self.config.anchor:
-            engine, settings = self._plain_engine, self.config
-            anchor = Anchor.of(warm.probabilities, settings.anchor, engine.crowding, settings.hub_doubt)
-            self.engine = AnchoredEngine(engine, anchor)
+            calm = self.config.pooling.calm(self._plain_engine)
+            self.engine = AnchoredEngine(self._plain_engine, Anchor.of(warm.probabilities, self.config.anchor, calm))
             self._e_step.engine = self._m_step.engine = self.engine
 
     def _alternate(self, clock: Clock, keeper: Keeper | None) -> str:

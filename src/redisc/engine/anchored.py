@@ -9,7 +9,7 @@ from torch import Tensor
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.engine import Engine
 from redisc.kernels.dropout import Dropout
-from redisc.nn import LEAST_PROBABILITY, Denoiser, Features, MeanField, calm
+from redisc.nn import LEAST_PROBABILITY, Denoiser, Features, MeanField
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class Anchor:
     calm: Tensor | None = None
 
     @classmethod
-    def of(cls, probabilities: Tensor, share: float, crowding: Tensor, doubt: float = 0.0) -> Anchor:
+    def of(cls, probabilities: Tensor, share: float, calm: Tensor | None = None) -> Anchor:
         """Anchor denoisers to p_φ `(N, C)`, no probability of which counts as less than 1e-6."""
         start = probabilities.clamp_min(LEAST_PROBABILITY).log_().mul_(share)
-        return cls(start, calm(crowding, doubt).to(start) if doubt else None)
+        return cls(start, None if calm is None else calm.to(start))
 
-    def hold(self, logits: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:
+    def applied(self, logits: Tensor, rows: Tensor | slice = slice(None)) -> Tensor:
         """Return what f_θ's `logits (R, ..., C)` of some nodes become."""
         shape = (-1, *[1] * (logits.dim() - 2), self.start.shape[1])
         calmed = logits if self.calm is None else logits * self.calm[rows].view(*shape[:-1], 1)
@@ -63,20 +63,20 @@ class AnchoredEngine(Engine):
 
     def noisy_logits(self, denoiser: Denoiser, labels: Tensor, t: Tensor, dropout: Dropout | None = None) -> Tensor:
         """Return logits `(N, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
-        return self._anchor.hold(self._engine.noisy_logits(denoiser, labels, t, dropout))
+        return self._anchor.applied(self._engine.noisy_logits(denoiser, labels, t, dropout))
 
     def noisy_rows(
         self, denoiser: Denoiser, labels: Tensor, t: Tensor, rows: Tensor, dropout: Dropout | None = None, draw: int = 0
     ) -> Tensor:
         """Return logits `(R, B, C)` for noisy label states `labels (B, N)` at steps `t (B,)`."""
-        return self._anchor.hold(self._engine.noisy_rows(denoiser, labels, t, rows, dropout, draw), rows)
+        return self._anchor.applied(self._engine.noisy_rows(denoiser, labels, t, rows, dropout, draw), rows)
 
     def denoise(self, denoiser: Denoiser) -> Denoise:
         """Return the denoiser as the sampler asks for it."""
         ask, anchor = self._engine.denoise(denoiser), self._anchor
 
         def denoise(labels: Tensor, t: int, chain: Tensor, node: Tensor) -> Tensor:
-            return anchor.hold(ask(labels, t, chain, node), node)
+            return anchor.applied(ask(labels, t, chain, node), node)
 
         return denoise
 

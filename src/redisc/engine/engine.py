@@ -11,7 +11,7 @@ from torch import Tensor
 from redisc.diffusion.sampler import Denoise
 from redisc.engine.topology import Topology
 from redisc.kernels.dropout import Dropout
-from redisc.nn import Committee, Denoiser, Features, MeanField, crowding, mean_probabilities, with_reader
+from redisc.nn import Committee, Denoiser, Features, MeanField, crowding_of, mean_probabilities, with_reader
 
 
 class Engine(ABC):
@@ -52,9 +52,9 @@ class Engine(ABC):
 
     @property
     def crowding(self) -> Tensor:
-        """How many neighbours nodes have, `(N, 1)`; see `redisc.nn.Pooling`."""
+        """How crowded neighbourhoods are, 1 + d / d̄ `(N, 1)`; see `redisc.nn.Pooling`."""
         degree = torch.from_numpy(np.diff(self.topology.indptr)).to(self.topology.device)
-        return crowding(degree, self.topology.num_directed_edges / self.topology.num_nodes)
+        return crowding_of(degree, self.topology.num_directed_edges / self.topology.num_nodes)
 
     @torch.no_grad()
     def answers(self, model: MeanField | Committee) -> Tensor:
@@ -64,7 +64,7 @@ class Engine(ABC):
     @torch.no_grad()
     def opinion(self, model: MeanField | Committee) -> Tensor:
         """Return what the mean-field GNNs and, where there is one, their reader of features say together: `(N, C)`."""
-        return with_reader(model, self.answers(model), self.own_features, self.crowding)
+        return with_reader(model, self.answers(model), self)
 
     def announce(self, rows: Tensor, depth: int, draw: int) -> None:
         """Say which rows a network of that depth will be asked about next; an engine may prepare them meanwhile."""

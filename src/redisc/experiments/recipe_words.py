@@ -41,8 +41,7 @@ def warm_start_words(recipe: str) -> str:
     if settings["mean_field_generations"] > 1:
         words.append(f"{settings['mean_field_generations']} generations")
     if settings["mean_field_reader"]:
-        doubted = " that is heard more at hubs" if settings["hub_doubt"] else ""
-        words.append(f"a reader of features{doubted}")
+        words.append(f"a reader of features{', heard more at hubs' if settings['hub_doubt'] else ''}")
     if settings["mean_field_consistency"]:
         words.append("views that agree")
     return "; ".join(words)

@@ -8,7 +8,7 @@ from redisc.nn.denoiser import Conditioning, Denoiser
 from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
 from redisc.nn.module_backbone import ModuleDenoiser, ModuleMaker, ModuleMeanField
-from redisc.nn.pooling import LEAST_PROBABILITY, Pooling, calm, crowding
+from redisc.nn.pooling import LEAST_PROBABILITY, Nodes, Pooling, crowding_of
 from redisc.nn.stack import ConvStack, Projected
 from redisc.nn.time_gate import Gate, TimeEncoder, TimeGate, check_gate, sinusoidal_encoding
 
@@ -29,14 +29,14 @@ __all__ = [
     "ModuleDenoiser",
     "ModuleMaker",
     "ModuleMeanField",
+    "Nodes",
     "Pooling",
     "Projected",
     "TimeEncoder",
     "TimeGate",
     "Weighting",
-    "calm",
     "check_gate",
-    "crowding",
+    "crowding_of",
     "mean_probabilities",
     "members_of",
     "sinusoidal_encoding",

@@ -12,10 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from redisc.nn.affine import Features
 from redisc.nn.feature_reader import FeatureReader
 from redisc.nn.mean_field import MeanField
-from redisc.nn.pooling import Pooling, pooled
+from redisc.nn.pooling import Nodes, Pooling, pooled
 
 
 class Committee(nn.Module):
@@ -63,13 +62,12 @@ def mean_probabilities(model: MeanField | Committee, logits_of: Callable[[MeanFi
     return total.div_(1 + len(others)) if others else total
 
 
-def with_reader(model: MeanField | Committee, answers: Tensor, x: Features, crowding: Tensor) -> Tensor:
+def with_reader(model: MeanField | Committee, answers: Tensor, nodes: Nodes) -> Tensor:
     """Return the networks' answers `(N, C)`, and where a reader sits with them what both say together.
 
-    `crowding (N, 1)` tells how many neighbours nodes have. Where the reader can't say anything of a node's features
-    the answer is the networks' own.
+    Where it can't say anything of a node's features the answer is the networks' own.
     """
     if not isinstance(model, Committee) or model.reader is None:
         return answers
-    logits, silent = model.reader(x)
-    return torch.where(silent[:, None], answers, pooled(answers, logits, model.pooling.share(crowding)))
+    logits, silent = model.reader(nodes.own_features)
+    return torch.where(silent[:, None], answers, pooled(answers, logits, model.pooling.share(nodes)))

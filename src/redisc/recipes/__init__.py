@@ -64,6 +64,9 @@ WISHES = ("backbone", "class_weight", "metric", "priority", "batch_size")
 """Settings of the user's that a recipe may have to give way to."""
 
 
+_OF_WHOLE_GRAPHS = ("mean_field_reader", "hub_doubt", "mean_field_generations", "mean_field_consistency")
+
+
 def yielding(settings: dict[str, Any], wishes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a recipe's settings without those that contradict what the user wishes."""
     own_module = not isinstance(wishes.get("backbone", ""), str)
@@ -74,7 +77,7 @@ def yielding(settings: dict[str, Any], wishes: Mapping[str, Any]) -> dict[str, A
         "class_shares": own_module or weighs,
         "mean_field_architecture": other_features,
         "anchor": wishes.get("priority") == "train-cv",
-        **dict.fromkeys(("mean_field_reader", "mean_field_generations", "mean_field_consistency"), in_parts),
+        **dict.fromkeys(_OF_WHOLE_GRAPHS, in_parts),
     }
     return {name: value for name, value in settings.items() if not barred.get(name, False)}
 

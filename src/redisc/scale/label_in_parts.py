@@ -29,7 +29,7 @@ def label_in_parts(model: JointModel, graph: Graph, temperature: float, routing:
     features = model.origin.scaling.apply(graph.x[part.start : part.stop], model.blueprint.dtype)
     engine, known = PartEngine(part, features, architecture.hops), model.origin.known_for(graph)
     blueprint = model.blueprint
-    anchor = blueprint.anchored(engine.opinion(model.mean_field), engine.crowding) if blueprint.anchor else None
+    anchor = blueprint.anchored(engine.opinion(model.mean_field), engine) if blueprint.anchor else None
     process = model.process(engine.denoise(model.denoiser, anchor), known, temperature, "evaluation", routing)
     walked = trace_chain(process)
     return walked.labels, walked.confidence

@@ -15,7 +15,7 @@ from redisc.kernels.compiled import view
 from redisc.kernels.hops import append_loops
 from redisc.kernels.labels import count_labels_at, mix_shares, read_table
 from redisc.kernels.spread import spread_rows
-from redisc.nn import Committee, Denoiser, Features, MeanField, crowding, mean_probabilities, with_reader
+from redisc.nn import Committee, Denoiser, Features, MeanField, crowding_of, mean_probabilities, with_reader
 from redisc.nn.block import Block, Weighting
 from redisc.nn.convs import HopConv
 from redisc.scale.part import Part
@@ -123,12 +123,12 @@ class PartEngine:
         """Return probabilities of the own nodes `(n, C)`; see `redisc.engine.Engine.opinion`."""
         with torch.no_grad():
             answers = mean_probabilities(model, self.mean_field)
-            return with_reader(model, answers, self.own_features, self.crowding)
+            return with_reader(model, answers, self)
 
     @property
     def crowding(self) -> Tensor:
-        """How many neighbours the own nodes have, `(n, 1)`; see `redisc.nn.Pooling`."""
-        return crowding(torch.from_numpy(np.diff(self.part.indptr)), self.part.mean_degree)
+        """How crowded the own nodes' neighbourhoods are, 1 + d / d̄ `(n, 1)`; see `redisc.nn.Pooling`."""
+        return crowding_of(torch.from_numpy(np.diff(self.part.indptr)), self.part.mean_degree)
 
     def denoise(self, denoiser: Denoiser, anchor: Anchor | None = None) -> Denoise:
         """Return the denoiser as the sampler asks: every rank answers for its own rows and learns the others'.
@@ -146,7 +146,7 @@ class PartEngine:
             answer = logits.new_zeros(len(node), denoiser.num_classes)
             own = node[mine] - self.part.start
             asked = logits[own, chain[mine]]
-            answer[mine] = asked if anchor is None else anchor.hold(asked, own)
+            answer[mine] = asked if anchor is None else anchor.applied(asked, own)
             return self.part.world.sum(answer)
 
         return denoise
