@@ -84,7 +84,7 @@ class Part:
             _requests(world, halo, arrivals, start),
             arrivals,
             dtype,
-            len(graph.indices) / max(graph.num_nodes, 1),
+            len(graph.indices) / graph.num_nodes,
         )
 
     @property
