@@ -178,8 +178,7 @@ Means and standard deviations over seeds, in percent. What led to these figures,
 - **Settings.** Recipes are in `src/redisc/recipes`, other methods' settings in `src/redisc/experiments/baselines.json`.
   They were chosen on validation nodes, with two exceptions: estimated class shares on Computers (GCN) were taken over
   after test nodes of seeds 0 to 3 had been seen, and readers of features on Photo and Computers, with the committee
-  and the doubt of hubs on Computers and the warm start of Photo with GAT, were worked out on draws of other seeds with
-  labels of all nodes at hand.
+  and the doubt of hubs on Computers, were worked out on draws of other seeds with labels of all nodes at hand.
 - **What is printed** is taken over as it is. The authors' code takes subgraph accuracy from a checkpoint of its own,
   chosen by a value that reads test labels; ours does not, and what that choice is worth stands among the findings.
   The paper has 83.18 ± 1.96 for Computers in its ablations and ± 1.67 in its main table, and 81.91 ± 1.74 for two
