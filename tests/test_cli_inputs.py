@@ -36,8 +36,8 @@ def test_a_recipe_gives_way_where_it_contradicts_a_wish(wish):
 
 
 def test_a_recipes_networks_give_way_to_a_backbone_that_they_cannot_go_with():
-    assert built(recipe="amazon_photo-gat")["mean_field_architecture"]
-    assert built("hops", recipe="amazon_photo-gat")["mean_field_architecture"] is None
+    assert built(recipe="amazon_computers-gat")["mean_field_architecture"]
+    assert built("hops", recipe="amazon_computers-gat")["mean_field_architecture"] is None
 
 
 def test_a_method_without_backbones_refuses_one():
