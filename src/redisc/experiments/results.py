@@ -176,7 +176,7 @@ Means and standard deviations over seeds, in percent. What led to these figures,
   per seed in the largest component; Minesweeper and Roman-empire column = seed.
 - **Seeds.** Ten are the aim; the last column says how many there are, and tables name the lines that were not run.
 - **Settings.** Recipes are in `src/redisc/recipes`, other methods' settings in `src/redisc/experiments/baselines.json`.
-  They were chosen on validation nodes, with two exceptions: estimated class shares on Computers (GCN) were taken over
+  They were chosen on validation nodes, with two exceptions: estimated class shares on Computers were taken over
   after test nodes of seeds 0 to 3 had been seen, and readers of features on Photo and Computers, with the committee
   and the doubt of hubs on Computers, were worked out on draws of other seeds with labels of all nodes at hand.
 - **What is printed** is taken over as it is. The authors' code takes subgraph accuracy from a checkpoint of its own,
